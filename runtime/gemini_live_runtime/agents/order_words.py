@@ -9,8 +9,8 @@ from gemini_live_runtime.local.dialogue.confirmation import words_to_act_on
 from gemini_live_runtime.local.language.clauses import clauses_of, quotes
 from gemini_live_runtime.local.language.vocabulary import asks
 from gemini_live_runtime.local.understanding.accounting import unaccounted
-from gemini_live_runtime.local.understanding.matching import Words
 from gemini_live_runtime.local.understanding.mood import is_general, only_speaks
+from gemini_live_runtime.local.understanding.utterance_words import Words
 
 MENU = {"fish": 14, "pasta": 11, "salad": 8, "soup": 6, "coffee": 3, "water": 2}
 """Dishes and drinks, with their prices in dollars."""

@@ -6,7 +6,7 @@ import pytest
 
 from gemini_live_runtime.local.scripts.script import bundled_script
 from gemini_live_runtime.local.understanding.accounting import Accounting, unaccounted
-from gemini_live_runtime.local.understanding.matching import Words
+from gemini_live_runtime.local.understanding.utterance_words import Words
 
 SCRIPT = bundled_script("restaurant")
 ADD = next(intent for intent in SCRIPT.intents if intent.name == "add")

@@ -3,7 +3,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from gemini_live_runtime.local.scripts.script_types import Pattern, Slot, SlotRef
-from gemini_live_runtime.local.understanding.matching import MAX_WORDS, Matcher, Words
+from gemini_live_runtime.local.understanding.matching import MAX_WORDS, Matcher
+from gemini_live_runtime.local.understanding.utterance_words import Words
 
 SLOTS = {
     "city": Slot("city", "choice", "", (), values=("New York", "Lisbon")),

@@ -9,8 +9,9 @@ import pytest
 from gemini_live_runtime.errors import ConfigError
 from gemini_live_runtime.local.dialogue.scripted import ScriptedDialogue
 from gemini_live_runtime.local.scripts.script import parse_script
-from gemini_live_runtime.local.understanding.matching import MAX_WORDS, Words
+from gemini_live_runtime.local.understanding.matching import MAX_WORDS
 from gemini_live_runtime.local.understanding.meaning import MeaningMatcher
+from gemini_live_runtime.local.understanding.utterance_words import Words
 
 SCRIPT = """
 format = 1

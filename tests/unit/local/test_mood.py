@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from gemini_live_runtime.local.understanding.matching import Words
 from gemini_live_runtime.local.understanding.mood import asks_besides, is_remark, only_speaks, takes_back
+from gemini_live_runtime.local.understanding.utterance_words import Words
 
 
 def speaks(text: str) -> bool:

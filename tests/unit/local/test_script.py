@@ -7,7 +7,8 @@ from gemini_live_runtime.agents.concierge import concierge
 from gemini_live_runtime.errors import ConfigError
 from gemini_live_runtime.local.scripts.grammar import build_grammar, spoken_values
 from gemini_live_runtime.local.scripts.script import bundled_names, bundled_script, load_script, parse_script
-from gemini_live_runtime.local.understanding.matching import Matcher, Words
+from gemini_live_runtime.local.understanding.matching import Matcher
+from gemini_live_runtime.local.understanding.utterance_words import Words
 
 SMALL = """
 format = 1

@@ -11,7 +11,7 @@ from gemini_live_runtime.local.dialogue.tools_by_name import (
     missing_text,
     named_tools,
 )
-from gemini_live_runtime.local.understanding.matching import Words
+from gemini_live_runtime.local.understanding.utterance_words import Words
 
 NAMES = ["roll_dice", "openDoor", "search", "open"]
 

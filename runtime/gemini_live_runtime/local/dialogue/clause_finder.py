@@ -14,8 +14,9 @@ from gemini_live_runtime.local.language.clauses import clauses_of, forbids, quot
 from gemini_live_runtime.local.language.words import split_words
 from gemini_live_runtime.local.scripts.script_types import Intent, Pattern, Script, SlotRef
 from gemini_live_runtime.local.understanding.accounting import Accounting
-from gemini_live_runtime.local.understanding.matching import Match, Matcher, SlotValue, Words
+from gemini_live_runtime.local.understanding.matching import Match, Matcher, SlotValue
 from gemini_live_runtime.local.understanding.mood import asks_besides, corrects, is_open_wish, takes_back
+from gemini_live_runtime.local.understanding.utterance_words import Words
 from gemini_live_runtime.records import record
 
 _JOINTS = re.compile(r"[,;&+]|\b(?:and|plus|as well as)\b", re.IGNORECASE)

@@ -12,9 +12,10 @@ from gemini_live_runtime.local.dialogue.slot_extractor import SlotExtractor
 from gemini_live_runtime.local.language.vocabulary import PAST
 from gemini_live_runtime.local.language.words import folded, name_words
 from gemini_live_runtime.local.scripts.script_types import Cue, Intent, Scalar, Script, SlotRef
-from gemini_live_runtime.local.understanding.matching import Match, Matcher, SlotValue, Words
+from gemini_live_runtime.local.understanding.matching import Match, Matcher, SlotValue
 from gemini_live_runtime.local.understanding.meaning import MeaningMatcher
 from gemini_live_runtime.local.understanding.mood import calls_off, is_of_others, is_open_wish, is_remark, only_speaks
+from gemini_live_runtime.local.understanding.utterance_words import Words
 
 _MAX_TOOLS = 6
 """Most tools offered by name."""

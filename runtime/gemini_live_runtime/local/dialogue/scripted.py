@@ -29,9 +29,10 @@ from gemini_live_runtime.local.scripts.sample_sentences import SampleSentences, 
 from gemini_live_runtime.local.scripts.script_types import Intent, Pattern, Script
 from gemini_live_runtime.local.scripts.tool_output import output_of
 from gemini_live_runtime.local.understanding.accounting import Accounting
-from gemini_live_runtime.local.understanding.matching import Match, Matcher, SlotValue, Words
+from gemini_live_runtime.local.understanding.matching import Match, Matcher, SlotValue
 from gemini_live_runtime.local.understanding.mood import is_call_off
 from gemini_live_runtime.local.understanding.self_repair import SelfRepair
+from gemini_live_runtime.local.understanding.utterance_words import Words
 
 _CORRECTIONS = (
     *((*lead, "make", what) for lead in ((), ("actually",), ("no",)) for what in ("that", "it")),

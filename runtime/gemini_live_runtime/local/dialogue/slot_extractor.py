@@ -19,7 +19,7 @@ from gemini_live_runtime.local.language.clauses import clauses_of, forbids, quot
 from gemini_live_runtime.local.language.words import folded
 from gemini_live_runtime.local.scripts.script_types import ExtractRule, Intent, Pattern, Scalar, Script, SlotRef
 from gemini_live_runtime.local.understanding.accounting import Accounting
-from gemini_live_runtime.local.understanding.matching import Match, Matcher, SlotValue, Words
+from gemini_live_runtime.local.understanding.matching import Match, Matcher, SlotValue
 from gemini_live_runtime.local.understanding.meaning import MeaningMatcher
 from gemini_live_runtime.local.understanding.mood import (
     asks_besides,
@@ -30,6 +30,7 @@ from gemini_live_runtime.local.understanding.mood import (
     takes_back,
 )
 from gemini_live_runtime.local.understanding.self_repair import SelfRepair
+from gemini_live_runtime.local.understanding.utterance_words import Words
 from gemini_live_runtime.records import record
 
 _A_TYPING_ERROR = 0.3

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from gemini_live_runtime.local.language.words import name_words, parse_number, split_words, spoken_number, typos
-from gemini_live_runtime.local.understanding.matching import Words
+from gemini_live_runtime.local.understanding.utterance_words import Words
 from gemini_live_runtime.records import record
 
 _CONNECTORS = frozenset({"a", "an", "the", "my", "with", "to", "for", "of", "at", "in", "on", "please", "is", "and"})

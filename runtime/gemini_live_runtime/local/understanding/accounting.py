@@ -28,8 +28,9 @@ from gemini_live_runtime.local.language.words import (
     split_words,
 )
 from gemini_live_runtime.local.scripts.script_types import ExtractRule, Intent, Meaning, Pattern, Script, Slot, SlotRef
-from gemini_live_runtime.local.understanding.matching import SlotValue, Words
+from gemini_live_runtime.local.understanding.matching import SlotValue
 from gemini_live_runtime.local.understanding.sentence import Sentence
+from gemini_live_runtime.local.understanding.utterance_words import Words
 from gemini_live_runtime.records import record
 
 _TELLTALE = OTHERS.union(everyday_words.TELLTALE.split())

@@ -11,9 +11,7 @@ from gemini_live_runtime.local.language.vocabulary import (
     DENYING,
     EVERYDAY_WORDS,
     FILLERS,
-    HESITATIONS,
     NEGATIONS,
-    expand_in_place,
     is_name_like,
     is_no_text,
 )
@@ -23,11 +21,11 @@ from gemini_live_runtime.local.language.words import (
     parse_number,
     parse_time,
     parse_year,
-    split_original,
     split_words,
     typos,
 )
 from gemini_live_runtime.local.scripts.script_types import Pattern, Slot, SlotRef
+from gemini_live_runtime.local.understanding.utterance_words import Words
 from gemini_live_runtime.records import record
 
 MAX_WORDS = 60
@@ -50,27 +48,6 @@ class Match:
 
     cost: float
     slots: Mapping[str, SlotValue] = field(default_factory=dict)
-
-
-class Words:
-    """Words of an utterance, written out (`plain`) and as they stand (`original`)."""
-
-    __slots__ = ("is_question", "original", "plain")
-
-    def __init__(self, text: str) -> None:
-        self.is_question = text.rstrip().endswith("?")
-        self.plain: list[str] = []
-        self.original: list[str] = []
-        split = ((written, split_words(written)) for written in split_original(text))
-        said = [(written, plain[0]) for written, plain in split if len(plain) == 1 and plain[0] not in HESITATIONS]
-        for at, (written, word) in enumerate(said):
-            before, after = (said[at - 1][1] if at else ""), (said[at + 1][1] if at + 1 < len(said) else "")
-            meant = expand_in_place(word, before, after)
-            self.plain += meant
-            self.original += [written, *[""] * (len(meant) - 1)]
-
-    def __len__(self) -> int:
-        return len(self.plain)
 
 
 class Matcher:

@@ -30,8 +30,9 @@ from gemini_live_runtime.local.language.words import (
     split_words,
 )
 from gemini_live_runtime.local.scripts.script_types import Meaning, Script, Slot
-from gemini_live_runtime.local.understanding.matching import MAX_WORDS, SlotValue, Words
+from gemini_live_runtime.local.understanding.matching import MAX_WORDS, SlotValue
 from gemini_live_runtime.local.understanding.sentence import Sentence
+from gemini_live_runtime.local.understanding.utterance_words import Words
 from gemini_live_runtime.records import record
 
 _MAX_UNEXPLAINED = 4

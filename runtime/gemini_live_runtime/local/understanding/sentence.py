@@ -20,7 +20,7 @@ from gemini_live_runtime.local.language.vocabulary import (
     is_name_like,
 )
 from gemini_live_runtime.local.language.words import parse_number
-from gemini_live_runtime.local.understanding.matching import Words
+from gemini_live_runtime.local.understanding.utterance_words import Words
 
 _TITLES = frozenset({"doctor", "dr", "mr", "mrs", "ms", "miss", "professor", "sir", "madam"})
 _INTRODUCTIONS = (("name", "is"), ("this", "is"), ("call", "me"))
