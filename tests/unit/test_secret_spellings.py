@@ -88,6 +88,12 @@ def test_a_pin_of_four_digits_goes(text: str, pin: str) -> None:
     assert may_redact(text)
 
 
+@pytest.mark.parametrize("name", ["pass phrase", "Pass.Word", "wifi pass code", "pass wd_2"])
+def test_a_field_of_a_password_may_be_written_in_two_words(name: str) -> None:
+    assert Redactor().value({name: "open sesame"}) == {name: REDACTED}
+    assert may_redact({name: "open sesame"})
+
+
 def test_a_field_of_a_pin_is_a_secret_when_it_has_four_digits() -> None:
     secret = {"pin": "4711", "pin_code": 4711, "cardPin": "47 11", "PIN_2": "0815"}
     other = {"pin": 17, "pins": "4711", "spin": "4711", "pinName": "GPIO1234", "mapPin": "here", "pin_2": True}

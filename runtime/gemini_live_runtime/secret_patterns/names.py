@@ -98,7 +98,7 @@ _IN_JSON = {
     for words, rest in {
         ("token", "handle", "signature", "consentaudio"): "",
         ("credential",): "s?",
-        ("pass",): "(?:words?|wort|ord|e|wd|phrase|code)?",
+        ("pass",): "(?:[. ]?(?:words?|wort|ord|e|wd|phrase|code))?",
         ("pin",): r"(?:[. ]?(?:code|number))?",
         ("key",): rf"(?:{_KEYS})s?",
     }.items()
