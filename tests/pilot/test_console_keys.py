@@ -60,6 +60,15 @@ def test_the_keys_of_every_pane_fit_one_screen_of_80_by_24(place: str) -> None:
             assert any(label in line.split() for line in lines), action.id
 
 
+@pytest.mark.parametrize(("in_text_mode", "title"), [(False, "Try saying"), (True, "Try writing")])
+def test_the_phrases_in_the_help_are_said_or_written(in_text_mode: bool, title: str) -> None:
+    screen = HelpScreen(
+        keymap={}, ascii_only=False, tmux=False, replay=False, phrases=("Good day",), in_text_mode=in_text_mode
+    )
+    lines = [line.plain for line in screen.lines(40)]
+    assert "Good day" in lines[lines.index(title) + 1]
+
+
 @pytest.mark.parametrize("replay", [False, True])
 def test_a_search_of_the_help_finds_every_action_by_its_words_its_name_and_its_command(replay: bool) -> None:
     screen = _help("transcript", replay=replay)

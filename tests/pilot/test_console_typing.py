@@ -283,7 +283,7 @@ async def test_a_remapped_key_replaces_the_old_one_everywhere() -> None:
 
 async def test_inside_tmux_the_key_bar_names_the_way_past_its_prefix() -> None:
     async with console(tmux=True) as driver:
-        assert "F2 Text (in tmux ^b twice)" in driver.rows()[-1]
+        assert "F2 Text (or ^b twice)" in driver.rows()[-1]
         driver.link.emit(ev.ControlChanged(mode="text", microphone=False, speaker=True, actor="engine"))
         await driver.pilot.resize_terminal(60, 16)
         await driver.settle()

@@ -161,7 +161,7 @@ class KeyBar(Row):
             if "ctrl+b" in keys and "f2" in keys:
                 # tmux takes ctrl+b and passes it on only when pressed twice.
                 shown = "F2" if self._tmux else "^b"
-                title += " (in tmux ^b twice)" if self._tmux and self._room_for_note else ""
+                title += " (or ^b twice)" if self._tmux and self._room_for_note else ""
         elif action.id == "quit" and self._detaches:
             title = "Detach"
         elif action.id == "mute" and not self._now.microphone:

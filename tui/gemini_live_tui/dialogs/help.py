@@ -66,6 +66,7 @@ class HelpScreen(TopModalScreen[None]):
         place: Scope = "console",
         phrases: Sequence[str] = (),
         waiting: bool = False,
+        in_text_mode: bool = False,
     ) -> None:
         super().__init__()
         self._phrases = phrases
@@ -75,6 +76,7 @@ class HelpScreen(TopModalScreen[None]):
         self._replay = replay
         self._place = PLACES[place]
         self._waiting = waiting
+        self._in_text_mode = in_text_mode
         self._width = WIDTH
         self._text = Static("", id="help-text")
         self.field = LineInput(placeholder="type to search all keys and commands", max_length=60, id="help-filter")
@@ -91,6 +93,7 @@ class HelpScreen(TopModalScreen[None]):
             place=getattr(console.screen, "place", "") or console.place,
             phrases=view.phrases,
             waiting=console.waiting,
+            in_text_mode=view.mode == "text",
         )
 
     def compose(self) -> ComposeResult:
@@ -151,7 +154,7 @@ class HelpScreen(TopModalScreen[None]):
         yield from general
         if self._phrases and not self._replay and self._place.name in _TALKING:
             yield Content("")
-            yield Content.styled("Try saying", "bold $foreground")
+            yield Content.styled("Try writing" if self._in_text_mode else "Try saying", "bold $foreground")
             for phrase in self._phrases:
                 yield Content.styled(_hang(phrase, self._width), "$foreground")
 
