@@ -10,23 +10,22 @@ from typing import Any
 from gemini_live_runtime.local.dialogue.announcement import announcement_of
 from gemini_live_runtime.local.dialogue.clause_finder import ClauseFinder, Wish
 from gemini_live_runtime.local.dialogue.confirmation import check_of, is_no, meant, phrase_asked, question_of
-from gemini_live_runtime.local.dialogue.consent_question import NO, YES
 from gemini_live_runtime.local.dialogue.dialogue_state import MAX_UNSAID, DialogueState, Pending, last_question
 from gemini_live_runtime.local.dialogue.intents import IntentMatcher
 from gemini_live_runtime.local.dialogue.open_calls import Outcome, arguments_of, lacks_facts
+from gemini_live_runtime.local.dialogue.spoken_grammar import spoken_grammar
 from gemini_live_runtime.local.dialogue.tools_by_name import (
     TextQuestion,
     arguments_for,
     missing_text,
     named_tools,
-    spoken_choices,
 )
 from gemini_live_runtime.local.dialogue.wording import Wording, tool_title
 from gemini_live_runtime.local.language.words import name_words
 from gemini_live_runtime.local.parts import Reply, ToolRequest
-from gemini_live_runtime.local.scripts.grammar import Grammar, build_grammar
+from gemini_live_runtime.local.scripts.grammar import Grammar
 from gemini_live_runtime.local.scripts.sample_sentences import SampleSentences, sample_sentences
-from gemini_live_runtime.local.scripts.script_types import Intent, Pattern, Script
+from gemini_live_runtime.local.scripts.script_types import Intent, Script
 from gemini_live_runtime.local.scripts.tool_output import output_of
 from gemini_live_runtime.local.understanding.accounting import Accounting
 from gemini_live_runtime.local.understanding.matching import Match, Matcher, SlotValue
@@ -34,14 +33,6 @@ from gemini_live_runtime.local.understanding.mood import is_call_off
 from gemini_live_runtime.local.understanding.self_repair import SelfRepair
 from gemini_live_runtime.local.understanding.utterance_words import Words
 
-_CORRECTIONS = (
-    *((*lead, "make", what) for lead in ((), ("actually",), ("no",)) for what in ("that", "it")),
-    ("i", "meant"),
-    ("no", "i", "meant"),
-    ("no", "i", "said"),
-    ("and",),
-    *((*lead, what, "about") for lead in ((), ("and",)) for what in ("what", "how")),
-)
 _SOUNDS_LIKE = {"can": "can't", "can't": "can"}
 _NOT_UNDERSTOOD = "I didn't catch that."
 _ASK_AGAIN = "I lost my thread. Please ask me again."
@@ -75,32 +66,8 @@ class ScriptedDialogue:
 
     @property
     def grammar(self) -> Grammar:
-        """Grammar of spoken phrases, tool names and answers to the open question.
-
-        It includes phrases of other phases, so that they are transcribed correctly though not understood.
-        """
-        state = self._state
-        patterns = [pattern for intent in self._script.intents for pattern in intent.say]
-        if state.pending is not None:
-            patterns += self._script.slots[state.pending.slot].answer
-        patterns += state.consent.patterns
-        if phrase_asked(state.last_reply):
-            patterns += [tuple(phrase.split()) for phrase in (*YES, *NO)]
-        patterns += self._corrections
-        scripted = {call.tool for intent in self._script.intents for call in intent.calls}
-        own = {name: schema for name, schema in state.tools.items() if name not in scripted}
-        choices = {name: spoken_choices(schema) for name, schema in own.items() if self._script.call_by_name}
-        return build_grammar(patterns, self._script.slots, choices)
-
-    @property
-    def _corrections(self) -> list[Pattern]:
-        """Phrases that give slots of the last call anew, as in "make that eight"."""
-        intent = self._intents.get(self._state.last_call[0]) if self._state.last_call else None
-        if intent is None or not intent.change:
-            return []
-        names = dict.fromkeys(name for meaning in intent.means for name in (*meaning.slots, *meaning.optional))
-        answers = [pattern for name in names for pattern in self._script.slots[name].answer]
-        return [*answers, *((*lead, *answer) for lead in _CORRECTIONS for answer in answers)]
+        """Grammar of what may be said now."""
+        return spoken_grammar(self._script, self._state)
 
     @property
     def samples(self) -> SampleSentences:
