@@ -8,8 +8,6 @@ from typing import Any
 from gemini_live_runtime import TranscriptWindow
 from gemini_live_runtime.local.dialogue.confirmation import words_to_act_on
 from gemini_live_runtime.local.language.words import parse_number, parse_time, split_words
-from gemini_live_runtime.local.understanding.mood import only_speaks
-from gemini_live_runtime.local.understanding.utterance_words import Words
 
 _TABLE = re.compile(r"\b(tables?|reservations?)\b(?!.*\b(?:at home|my (?:flat|house|room|kitchen))\b)")
 _LET_GO = re.compile(r"\b(never ?mind|forget (it|about it|that)|leave it|cancel|no thanks|changed (my|our) minds?)\b")
@@ -33,6 +31,10 @@ def table_request(window: TranscriptWindow) -> dict[str, Any]:
     """
     if any(turn.tool_calls for turn in window.turns):
         return {}
+    # Imported here: an engine begins without the vocabulary of the embedded server's dialogues.
+    from gemini_live_runtime.local.understanding.mood import only_speaks
+    from gemini_live_runtime.local.understanding.utterance_words import Words
+
     said, asked = words_to_act_on(window).lower(), window.asked.lower()
     words = Words(said)
     if not _OTHER_THINGS.isdisjoint(words.plain):

@@ -342,11 +342,13 @@ def test_parts_that_mean_the_same_are_several_calls() -> None:
     assert orders("a couple of soups, a salad") == [{"dish": "soup", "count": 2}, {"dish": "salad"}]
 
 
-@pytest.mark.parametrize(
-    "text", ["soup with salad on top", "soup and I want to pay", "do not bring two soups and a bicycle"]
-)
+@pytest.mark.parametrize("text", ["soup with salad on top", "do not bring two soups and a bicycle"])
 def test_a_sentence_is_not_acted_on_in_part(text: str) -> None:
     assert orders(text) == "Pardon?"
+
+
+def test_two_wishes_that_are_each_whole_are_both_done() -> None:
+    assert orders("soup and I want to pay") == [{"dish": "soup"}, {"amount": 6}]
 
 
 def test_what_is_on_the_menu_is_asked_about_beside_what_is_not() -> None:

@@ -75,11 +75,9 @@ def choose(english: Decoding, dialogue: Decoding, preview: Preview) -> str:
 def _with_heard_numbers(text: str, other: str) -> str:
     """Return `text` with the "two" of `other` where it has "to" before the same word."""
     pairs = set(pairwise(other.split()))
-    words = text.split()
-    following = [*words[1:], ""]
     return " ".join(
         "two" if word in ("to", "too") and ("two", after) in pairs else word
-        for word, after in zip(words, following, strict=True)
+        for word, after in pairwise((*text.split(), ""))
     )
 
 
