@@ -70,6 +70,7 @@ from gemini_live_runtime.harness.tasks import TaskEventKind as TaskEventKind
 from gemini_live_runtime.harness.tasks import TaskResult as TaskResult
 from gemini_live_runtime.harness.tasks import TaskRuntimeInstance as TaskRuntimeInstance
 from gemini_live_runtime.harness.tasks import TaskStatus as TaskStatus
+from gemini_live_runtime.plain_types import Within as Within
 from gemini_live_runtime.session.agent.background_agents import BackgroundAgentDispatcher as BackgroundAgentDispatcher
 from gemini_live_runtime.session.agent.background_agents import TextAgent as TextAgent
 from gemini_live_runtime.session.agent.harness.harness_tool_runtime import HarnessToolRuntime as HarnessToolRuntime

@@ -99,7 +99,9 @@ async def _took_in(app: ConsoleApp, link: ScriptedLink) -> bool:
 async def idle(app: ConsoleApp) -> None:
     """Wait until every widget has answered its messages and the screen is painted."""
     await until_others_wait()
-    app.screen._on_timer_update()
+    # A dialog shows what the screens behind it have drawn.
+    for screen in (*app._background_screens, app.screen):
+        screen._on_timer_update()
     await until_others_wait()
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 import subprocess
 import sys
 from enum import StrEnum
@@ -15,6 +16,7 @@ from hypothesis import strategies as st
 from pydantic import BaseModel, Field, TypeAdapter, ValidationError
 
 from gemini_live_runtime import commands
+from gemini_live_runtime.errors import AgentError
 from gemini_live_runtime.harness.consent_store import ConsentRecord
 from gemini_live_runtime.harness.memory import MemoryRecord
 from gemini_live_runtime.harness.notifications import HarnessNotification
@@ -274,3 +276,36 @@ def test_the_default_demo_begins_without_large_libraries(tmp_path: Path) -> None
         [sys.executable, "-c", code, str(tmp_path / "h")], capture_output=True, text=True, check=False
     )
     assert (done.stdout.strip(), done.stderr) == ("", "")
+
+
+@pytest.mark.parametrize(
+    ("bounds", "message"),
+    [
+        ({}, "Within\\(\\) has no bounds. Give one of gt, ge, lt, le, min_length, max_length."),
+        ({"ge": "1"}, "Within\\(ge='1'\\) is no bound. Give a number."),
+        ({"le": math.nan}, "Within\\(le=nan\\) is no bound."),
+        ({"gt": True}, "Within\\(gt=True\\) is no bound."),
+        ({"max_length": -1}, "Within\\(max_length=-1\\) is no bound. Give a whole number from 0 on."),
+        ({"min_length": 1.5}, "Within\\(min_length=1.5\\) is no bound."),
+    ],
+)
+def test_bounds_that_are_none_are_refused(bounds: dict[str, Any], message: str) -> None:
+    with pytest.raises(AgentError, match=message):
+        Within(**bounds)
+
+
+@pytest.mark.parametrize(
+    "annotation", [Annotated[int | None, Within(ge=3)], Annotated[list[int], Within(min_length=3)]]
+)
+def test_bounds_of_other_types_are_checked_by_pydantic(annotation: Any) -> None:
+    assert plain_type(annotation) is None
+    adapter = TypeAdapter(annotation)
+    assert adapter.json_schema() == TypeAdapter(Annotated[annotation.__origin__, _field_of(annotation)]).json_schema()
+    for value in (2, [1, 2]):
+        with pytest.raises(ValidationError):
+            adapter.validate_python(value)
+
+
+def _field_of(annotation: Any) -> Any:
+    (within,) = annotation.__metadata__
+    return Field(**within.bounds)

@@ -21,6 +21,7 @@ from gemini_live_runtime import (
     StateKey,
     Transition,
     Watcher,
+    Within,
     key,
     tool,
 )
@@ -28,7 +29,6 @@ from gemini_live_runtime.agents.hotel_phrases import PHRASES
 from gemini_live_runtime.agents.hotel_tools import hotel_tools
 from gemini_live_runtime.agents.table_request import table_request
 from gemini_live_runtime.agents.times import minutes_since_midnight
-from gemini_live_runtime.plain_types import Within
 
 MAX_PEOPLE, MANY = 12, 8
 """The largest table, and the number of guests from which the kitchen makes a set menu."""

@@ -8,11 +8,10 @@ from dataclasses import replace
 from datetime import datetime
 from typing import Annotated, Any
 
-from gemini_live_runtime import State, Tool, ToolContext, tool
+from gemini_live_runtime import State, Tool, ToolContext, Within, tool
 from gemini_live_runtime.agents.climate import weather_in
 from gemini_live_runtime.agents.times import duration_in_words
 from gemini_live_runtime.errors import AgentError
-from gemini_live_runtime.plain_types import Within
 from gemini_live_runtime.tools.context import Notifications
 
 MAX_NOTES = 100
