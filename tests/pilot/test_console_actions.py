@@ -17,8 +17,6 @@ from gemini_live_tui.actions import ACTIONS, BY_ID, PANES
 from gemini_live_tui.actions.keymap import keys_of
 from gemini_live_tui.actions.slash import form_of
 
-pytest.register_assert_rewrite("tests.pilot.actions")
-
 for _path in sorted(Path(__file__).with_name("actions").glob("[a-z]*.py")):
     import_module(f"tests.pilot.actions.{_path.stem}")
 
