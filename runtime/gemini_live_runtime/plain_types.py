@@ -46,7 +46,8 @@ class Within:
 
     A tool's parameter has them in its JSON schema, and arguments are checked. They mean what those of pydantic's
     `Field` do, which works as well and loads pydantic (9 MB of memory). `gt`, `ge`, `lt` and `le` are for int and
-    float, lengths (characters) for str. Raises `AgentError` for no bounds, or for one that is no number.
+    float, lengths (characters) for str: a tool refuses others. Raises `AgentError` for no bounds, or for one that is no
+    number.
     """
 
     __is_annotated_types_grouped_metadata__ = True
@@ -358,8 +359,14 @@ def _bounded(annotation: Any, notes: tuple[Any, ...]) -> PlainType | None:
         return None
     plain = _SIMPLE[annotation]
     bounds = {name: bound for note in notes for name, bound in note.bounds.items()}
-    if annotation is bool or not all((name in _LENGTHS) is (annotation is str) for name in bounds):
-        return None
+    for name in bounds:
+        if annotation is bool or (name in _LENGTHS) is not (annotation is str):
+            fitting = ", ".join(other for other in _BOUNDS if (other in _LENGTHS) is (annotation is str))
+            raise AgentError(
+                f"Within({name}={bounds[name]}) is no bound of {annotation.__name__}",
+                remedy="A flag has no bounds" if annotation is bool else f"Use {fitting}",
+                field=name,
+            )
 
     def read(value: Any) -> Any:
         found = plain.read(value)

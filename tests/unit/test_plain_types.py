@@ -15,7 +15,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 from pydantic import BaseModel, Field, TypeAdapter, ValidationError
 
-from gemini_live_runtime import commands
+from gemini_live_runtime import commands, tool
 from gemini_live_runtime.errors import AgentError
 from gemini_live_runtime.harness.consent_store import ConsentRecord
 from gemini_live_runtime.harness.memory import MemoryRecord
@@ -292,6 +292,23 @@ def test_the_default_demo_begins_without_large_libraries(tmp_path: Path) -> None
 def test_bounds_that_are_none_are_refused(bounds: dict[str, Any], message: str) -> None:
     with pytest.raises(AgentError, match=message):
         Within(**bounds)
+
+
+@pytest.mark.parametrize(
+    ("annotation", "message"),
+    [
+        (Annotated[str, Within(ge=1)], "Within\\(ge=1\\) is no bound of str. Use min_length, max_length."),
+        (Annotated[int, Within(max_length=3)], "Within\\(max_length=3\\) is no bound of int. Use gt, ge, lt, le."),
+        (Annotated[bool, Within(le=1)], "Within\\(le=1\\) is no bound of bool. A flag has no bounds."),
+    ],
+)
+def test_a_tool_refuses_bounds_that_do_not_fit_its_parameter(annotation: Any, message: str) -> None:
+    def act(value: Any) -> None:
+        """Act."""
+
+    act.__annotations__["value"] = annotation
+    with pytest.raises(AgentError, match=message):
+        tool(act)
 
 
 @pytest.mark.parametrize(
