@@ -7,16 +7,13 @@ has plain fields, mostly, and needs none of it.
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any, TypeVar
+from collections.abc import Callable, Mapping
+from typing import Any, TypeVar
 
 from gemini_live_runtime import commands, events
 from gemini_live_runtime.errors import JournalError, NewerFormatError, ProtocolError
 from gemini_live_runtime.json_values import strict_decoder
 from gemini_live_runtime.plain_types import MisfitError, plain_record
-
-if TYPE_CHECKING:
-    from pydantic import TypeAdapter
 
 T = TypeVar("T")
 
@@ -25,22 +22,24 @@ MAX_NUMBER = 2**53
 MAX_TIME_S = 10 * 365 * 86_400.0
 """Longest session time accepted, in seconds; a later time is damage."""
 
-_adapters: dict[type[Any], TypeAdapter[Any]] = {}
+_readers: dict[type[Any], Callable[[object], Any]] = {}
 
 
-def _adapter(cls: type[Any]) -> TypeAdapter[Any]:
-    adapter = _adapters.get(cls)
-    if adapter is None:
+def _reader(cls: type[Any]) -> Callable[[object], Any]:
+    """Return the function that checks a value and makes the record of `cls` of it."""
+    reader = _readers.get(cls)
+    if reader is None:
         from pydantic import TypeAdapter
 
-        adapter = _adapters[cls] = TypeAdapter(cls)
-    return adapter
+        # The adapter's own method takes a third longer, and a page of a journal has 500 events.
+        reader = _readers[cls] = TypeAdapter(cls).validator.validate_python
+    return reader
 
 
 def checked(cls: type[T], value: object) -> T:
     """Return the record of `cls`; raise `ProtocolError` naming a wrong field."""
     try:
-        made: T = _adapter(cls).validate_python(value)
+        made: T = _reader(cls)(value)
     except ValueError as error:
         raise ProtocolError(f"{cls.__name__} is malformed, {_first_fault(error)}", field="data") from None
     return made
@@ -125,7 +124,7 @@ def event_from_json(value: Mapping[str, Any]) -> events.Event:
     if cls is None:
         return events.Event(seq, t, turn, gen, events.Unknown(name=name, data=data))
     try:
-        payload = _adapter(cls).validate_python(data)
+        payload = _reader(cls)(data)
     except ValueError as error:
         raise ProtocolError(f"Event {seq} of type {name} is malformed, {_first_fault(error)}", field="data") from None
     return events.Event(seq, t, turn, gen, payload)
@@ -160,7 +159,7 @@ def _order(cls: type[commands.Order], data: object) -> commands.Order:
     if (plain := plain_record(cls)) is not None:
         with contextlib.suppress(MisfitError):
             return plain.read(data)  # type: ignore[no-any-return]
-    return _adapter(cls).validate_python(data)  # type: ignore[no-any-return]
+    return _reader(cls)(data)  # type: ignore[no-any-return]
 
 
 def command_from_line(line: str | bytes) -> commands.Command:

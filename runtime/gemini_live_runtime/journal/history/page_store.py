@@ -19,6 +19,7 @@ from bisect import bisect_left, bisect_right
 from collections import OrderedDict
 from collections.abc import Iterator
 from contextlib import contextmanager
+from itertools import islice
 from operator import attrgetter
 
 from gemini_live_runtime import vocabulary
@@ -44,6 +45,8 @@ KEYFRAME_EVERY = 4
 
 CACHED_PAGES = 4
 """Pages kept decoded, for moving to and fro."""
+
+_SEQ = attrgetter("seq")
 
 
 @contextmanager
@@ -220,11 +223,9 @@ class PageStore:
         # A fold cannot go back: for an earlier event start again from the keyframe.
         if view is None or number != page.number or view.seq > seq:
             view = self._keyframe(page)
-        for event in self._events(page):
-            if event.seq > seq:
-                break
-            if event.seq > view.seq:
-                apply(view, event)
+        events = self._events(page)
+        for event in islice(events, bisect_right(events, view.seq, key=_SEQ), bisect_right(events, seq, key=_SEQ)):
+            apply(view, event)
         self._cursor = (page.number, view)
         return view
 
