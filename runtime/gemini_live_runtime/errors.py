@@ -190,18 +190,27 @@ class ConnectionClosedError(WireError):
     """End of the connection.
 
     `close_code` and `reason` are the server's, unless this side closed (`by_us`); 1006 means that no close frame came,
-    and the reason says what ended the connection.
+    and the reason says what ended the connection. `status` is the HTTP status, 0 when unknown, of an error that the
+    server sent just before, and None without one; `reason` is the error's then.
     """
 
     code = "connection-closed"
 
     def __init__(
-        self, message: str, *, close_code: int, reason: str = "", remedy: str = "", by_us: bool = False
+        self,
+        message: str,
+        *,
+        close_code: int,
+        reason: str = "",
+        remedy: str = "",
+        by_us: bool = False,
+        status: int | None = None,
     ) -> None:
         super().__init__(message, remedy=remedy, field="close_code", value=close_code)
         self.close_code = close_code
         self.reason = reason
         self.by_us = by_us
+        self.status = status
 
 
 class NotConnectedError(ConnectionClosedError):

@@ -256,6 +256,7 @@ ENDING: dict[str, Behaviour] = {
     "too-long": then(frames('{"x": "' + "y" * (17 * 1024 * 1024) + '"}')),
     "vanishes": vanish,
     "vanishes-before-the-setup": vanish_first,
+    "vanishes-after-an-error": then(messages({"error": {"code": 403, "message": CONTROLS}})),
     "vanishes-in-words": then(messages(says("half a "))),
     "vanishes-in-a-call": then(messages(calls(call(1)))),
     "torn-frame": torn_frame,

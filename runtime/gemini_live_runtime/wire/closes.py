@@ -244,14 +244,19 @@ def server_text(text: str, limit: int = MAX_REASON) -> str:
     return text if len(text) <= limit else text[: limit - 1] + "…"
 
 
-def classify(code: int, reason: str = "", *, by_us: bool = False) -> CloseMeaning:
-    """Return the meaning of a close code and its reason; `by_us`: this side closed."""
+def classify(code: int, reason: str = "", *, by_us: bool = False, status: int | None = None) -> CloseMeaning:
+    """Return the meaning of a close code and its reason; `by_us`: this side closed.
+
+    `status`: the HTTP status, 0 when unknown, of an error that the server sent before; `reason` is the error's then.
+    """
     if by_us:
         if code == 1009 and "fragments" in reason:
             return _TOO_MANY_FRAGMENTS
         return _BY_US.get(code, _LEFT)
-    kind = None if code in _FIXED_CODES else _kind_of(reason)
-    return _MEANINGS[kind or _CODES.get(code, CloseKind.UNKNOWN)]
+    if status is None:
+        kind = None if code in _FIXED_CODES else _kind_of(reason)
+        return _MEANINGS[kind or _CODES.get(code, CloseKind.UNKNOWN)]
+    return _MEANINGS[_error_kind(status, reason) or _CODES.get(code, CloseKind.UNKNOWN)]
 
 
 def _kind_of(reason: str) -> CloseKind | None:
@@ -270,6 +275,16 @@ def closed_error(code: int, reason: str = "", *, by_us: bool = False) -> Connect
     text = server_text(reason)
     message = f"{meaning.sentence} ({code_and_reason(code, text)})"
     return ConnectionClosedError(message, close_code=code, reason=text, remedy=meaning.remedy, by_us=by_us)
+
+
+def closed_after(error: object, code: int) -> ConnectionClosedError:
+    """Return the error of a close without a reason that follows a server's error object."""
+    status, reason = _status_and_reason(error)
+    meaning = classify(code, reason, status=status)
+    message = f"{meaning.sentence} (the server sent {error_text(error)}, then the connection ended with {code})"
+    return ConnectionClosedError(
+        message, close_code=code, reason=server_text(reason), remedy=meaning.remedy, status=status
+    )
 
 
 _STATUS = {
@@ -311,7 +326,20 @@ _STATUS_NAMES = {
 }
 """HTTP status of the names of `google.rpc.Code`."""
 
-_ERROR_KINDS = {400: CloseKind.ARGUMENT, 404: CloseKind.MODEL, 500: CloseKind.INTERNAL}
+_ERROR_KINDS = {
+    400: CloseKind.ARGUMENT,
+    401: CloseKind.AUTH,
+    403: CloseKind.AUTH,
+    404: CloseKind.MODEL,
+    429: CloseKind.QUOTA,
+    500: CloseKind.INTERNAL,
+}
+
+
+def _error_kind(status: int, reason: str) -> CloseKind | None:
+    if status in CREDENTIAL_STATUS:
+        return _ERROR_KINDS[status]
+    return _kind_of(reason) or _ERROR_KINDS.get(status, CloseKind.UNAVAILABLE if status >= 500 else None)
 
 
 def _status_and_reason(error: object) -> tuple[int, str]:
@@ -341,7 +369,7 @@ def setup_refused(error: object) -> SetupRejectedError:
         problem, remedy = _STATUS[status]
         text = f"{text}: the server {problem}"
     else:
-        kind = _kind_of(reason) or _ERROR_KINDS.get(status, CloseKind.UNAVAILABLE if status >= 500 else None)
+        kind = _error_kind(status, reason)
         remedy = "Check that the address is a Live API server and the API version"
         if kind is not None:
             sentence, remedy = _MEANINGS[kind].sentence, _MEANINGS[kind].remedy

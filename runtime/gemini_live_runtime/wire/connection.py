@@ -30,7 +30,7 @@ from gemini_live_runtime.secret_patterns.search import compile_patterns
 from gemini_live_runtime.wire import compose
 from gemini_live_runtime.wire.audio_frame import decode_server, encode_audio_chunk
 from gemini_live_runtime.wire.backlog import AudioBacklog, DropOldest, UnsentSound
-from gemini_live_runtime.wire.closes import closed_error
+from gemini_live_runtime.wire.closes import closed_after, closed_error
 from gemini_live_runtime.wire.codec import client_to_json
 from gemini_live_runtime.wire.endpoints import Backend, Endpoint
 from gemini_live_runtime.wire.handshake import accepted, closed_instead, completed, no_answer, unreadable, unsendable
@@ -119,6 +119,8 @@ class Connection:
         self._queued_chars = 0
         self._wake = asyncio.Event()
         self._end: TransportClosed | None = None
+        self._server_error: object = None
+        """Error object of the last message, None for one without; a server may send it before it closes."""
         self._fault: Exception | None = None
         """Fault that ended the writer."""
         self.closed = True
@@ -317,11 +319,13 @@ class Connection:
 
     def _decode(self, frame: str | bytes) -> ServerMessage | AudioFrame:
         try:
-            return decode_server(frame)
+            message = decode_server(frame)
         except ProtocolError as error:
             if self._observer is not None:
                 self._observer.on_unreadable(error, frame_size(frame))
             raise
+        self._server_error = None if isinstance(message, AudioFrame) else message.raw.get("error")
+        return message
 
     def _observe(self, message: ServerMessage | AudioFrame, frame: str | bytes) -> None:
         observer = self._observer
@@ -403,6 +407,10 @@ class Connection:
         if self._transport is None:
             return NotConnectedError("The connection is not made yet", remedy="Wait for connect")
         end = self._end or TransportClosed(1000, by_us=True)
+        # The reason of 1006 is this side's, and says less than the server's error.
+        has_reason = end.by_us or (end.reason and end.code != 1006)
+        if self._server_error is not None and not has_reason:
+            return closed_after(self._server_error, end.code)
         return closed_error(end.code, end.reason, by_us=end.by_us)
 
     def _drop_oldest_audio(self) -> None:

@@ -13,7 +13,7 @@ from gemini_live_runtime.errors import (
     UpgradeRefusedError,
 )
 from gemini_live_runtime.session.link.ends import end_of, keeps_handle, refuses_handle
-from gemini_live_runtime.wire.closes import closed_error
+from gemini_live_runtime.wire.closes import closed_after, closed_error
 
 
 def rejected(code: int, reason: str = "") -> GeminiLiveError:
@@ -39,6 +39,12 @@ def rejected(code: int, reason: str = "") -> GeminiLiveError:
         (closed_error(1009), "message", True),
         (closed_error(1009, by_us=True), "message", True),
         (closed_error(1000), "orderly", True),
+        (closed_after({"code": 429, "message": "slow down"}, 1006), "refused", True),
+        (closed_after({"code": 403}, 1000), "refused", True),
+        (closed_after({"code": 503, "message": "later"}, 1006), "passing", True),
+        (closed_after({"status": "INTERNAL"}, 1006), "passing", True),
+        (closed_after({"message": "Session handle expired"}, 1011), "handle", False),
+        (closed_after({"code": 7}, 1006), "network", True),
         (rejected(1011), "passing", True),
         (rejected(1008, "session not found"), "handle", False),
         (SetupRejectedError("The server did not answer the setup within 20 s"), "passing", True),

@@ -15,6 +15,7 @@ from gemini_live_runtime.wire import compose
 from gemini_live_runtime.wire import connection as connection_module
 from gemini_live_runtime.wire.audio_frame import decode_server, encode_audio_chunk, encode_model_audio
 from gemini_live_runtime.wire.backlog import DropOldest
+from gemini_live_runtime.wire.closes import closed_error
 from gemini_live_runtime.wire.connection import LONG_FRAME, VERY_LONG_FRAME, Connection, connect
 from gemini_live_runtime.wire.endpoints import Endpoint, local_endpoint
 from gemini_live_runtime.wire.messages import AudioFrame, ClientMessage, RealtimeInput, ServerMessage, Setup
@@ -371,6 +372,44 @@ class TestReceiving:
         with pytest.raises(ConnectionClosedError):
             await connection.receive()
         assert connection.closed
+        await connection.close()
+
+    @pytest.mark.parametrize(
+        ("code", "reason"), [(1006, "the other side ended it without a close"), (1006, ""), (1000, ""), (1011, "")]
+    )
+    async def test_an_error_object_before_a_close_without_a_reason_is_the_cause(self, code: int, reason: str) -> None:
+        connection, theirs, _ = await open_pair()
+        await theirs.send('{"error":{"code":429,"message":"Quota exceeded for AIzaSyCanaryCanaryCanary"}}')
+        await theirs.close(code, reason)
+        _, end = await collect(connection)
+        assert isinstance(end, ConnectionClosedError)
+        assert end.message == (
+            "The quota is used up (the server sent an error (429: Quota exceeded for [redacted]), "
+            f"then the connection ended with {code})"
+        )
+        assert (end.close_code, end.reason, end.status) == (code, "Quota exceeded for [redacted]", 429)
+        assert end.remedy.startswith("Wait, or raise the quota")
+        await connection.close()
+
+    @pytest.mark.parametrize(
+        ("frames", "code", "reason"),
+        [
+            (('{"error":{"code":429}}',), 1008, "The operation was aborted."),
+            (('{"error":{"code":429}}', '{"serverContent":{"turnComplete":true}}'), 1011, ""),
+            (('{"error":{"code":429}}', encode_model_audio(CHUNK)), 1006, ""),
+            (('{"error":null}',), 1006, ""),
+        ],
+    )
+    async def test_an_error_object_is_no_cause_where_the_close_has_a_reason_or_the_talk_went_on(
+        self, frames: tuple[str | bytes, ...], code: int, reason: str
+    ) -> None:
+        connection, theirs, _ = await open_pair()
+        for frame in frames:
+            await theirs.send(frame)
+        await theirs.close(code, reason)
+        _, end = await collect(connection)
+        assert isinstance(end, ConnectionClosedError)
+        assert (end.message, end.status) == (closed_error(code, reason).message, None)
         await connection.close()
 
     async def test_unreadable_frames_are_reported_counted_and_passed_over(self) -> None:

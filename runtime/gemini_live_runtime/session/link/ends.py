@@ -129,4 +129,4 @@ def _close(error: GeminiLiveError) -> BaseException | None:
 
 
 def _meaning(close: ConnectionClosedError) -> CloseMeaning:
-    return classify(close.close_code, close.reason, by_us=close.by_us)
+    return classify(close.close_code, close.reason, by_us=close.by_us, status=close.status)
