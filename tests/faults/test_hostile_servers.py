@@ -119,7 +119,7 @@ def test_the_console_survives_whatever_a_server_sends(tmp_path: Path) -> None:
 @pytest.mark.parametrize("name", ENDINGS if SOAK else ["close-4999-in-mid-call"])
 def test_the_console_tells_how_a_server_ended_the_session_and_can_be_left(name: str, tmp_path: Path) -> None:
     with hostile(name) as url, start(url, tmp_path) as terminal:
-        terminal.read_until(b" TEXT ", b" ERROR ")
+        terminal.read_until(b" TEXT ", b" ERROR ", b" attempt ")
         terminal.type(b"hello\r")
         # The end comes before the text where a server ends a session at once.
         if b"error" not in terminal.seen:

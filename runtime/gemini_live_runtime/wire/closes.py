@@ -278,7 +278,7 @@ def closed_error(code: int, reason: str = "", *, by_us: bool = False) -> Connect
 
 
 def closed_after(error: object, code: int) -> ConnectionClosedError:
-    """Return the error of a close without a reason that follows a server's error object."""
+    """Return the error of a close without a reason, after a server's error object."""
     status, reason = _status_and_reason(error)
     meaning = classify(code, reason, status=status)
     message = f"{meaning.sentence} (the server sent {error_text(error)}, then the connection ended with {code})"
