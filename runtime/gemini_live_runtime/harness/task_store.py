@@ -15,20 +15,19 @@ from dataclasses import replace
 from typing import Any
 
 from gemini_live_runtime.errors import HarnessError
-from gemini_live_runtime.harness.choices import member_of
 from gemini_live_runtime.harness.event_log import TaskEventLog
 from gemini_live_runtime.harness.ids import new_id
-from gemini_live_runtime.harness.instances import InstanceLock, TaskLocks, remove_dead_locks, runs
-from gemini_live_runtime.harness.listing import Listing, list_records
+from gemini_live_runtime.harness.instances import InstanceLock, TaskLocks, remove_dead_locks
 from gemini_live_runtime.harness.notification_store import NotificationStore
 from gemini_live_runtime.harness.notifications import KIND_OF_END, NewNotification
 from gemini_live_runtime.harness.paths import HarnessPaths
 from gemini_live_runtime.harness.record_files import RecordFiles, cleaned
+from gemini_live_runtime.harness.task_records import TaskRecords
+from gemini_live_runtime.harness.task_restarts import may_restart, restarted
 from gemini_live_runtime.harness.tasks import (
     CancelRequest,
     HarnessTask,
     NewRunningTask,
-    TaskDetail,
     TaskEvent,
     TaskEventKind,
     TaskResult,
@@ -42,12 +41,6 @@ MAX_TITLE = 200
 MAX_TEXT = 2000
 """Characters of a title, and of a summary, an error or a sentence of progress; what is longer is cut, with a mark."""
 
-MAX_RESTARTS = 3
-"""Restarts of a task in a row: what kills its program does so again."""
-
-MAX_AGE_S = 86_400
-"""Age in seconds up to which a lost task is started anew."""
-
 _WORDS = {
     TaskStatus.SUCCEEDED: ("Task completed", "The task has completed."),
     TaskStatus.FAILED: ("Task failed", "The task has failed."),
@@ -56,21 +49,17 @@ _WORDS = {
 }
 
 
-class TaskStore:
-    """Tasks of one root."""
+class TaskStore(TaskRecords):
+    """Tasks of one root, to be read and changed."""
 
     def __init__(
         self, paths: HarnessPaths, files: RecordFiles, notifications: NotificationStore, wall_ms: Callable[[], int]
     ) -> None:
-        self._paths = paths
-        self._files = files
+        super().__init__(paths, files, wall_ms)
         self._notifications = notifications
-        self._wall_ms = wall_ms
         self._lock: InstanceLock | None = None
         self._locks = TaskLocks()
         self._logs: dict[str, TaskEventLog] = {}
-        self._ended: set[str] = set()
-        """Ids of tasks that have ended, which they never undo."""
 
     @property
     def instance(self) -> TaskRuntimeInstance:
@@ -315,22 +304,7 @@ class TaskStore:
             if not may_restart(lost, now):
                 return None
             name = new_id("task", now)
-            limit_s = 3600.0 if lost.limit_at_ms is None else (lost.limit_at_ms - lost.created_at_ms) / 1000
-            new = NewRunningTask(
-                title=lost.title,
-                instructions=lost.instructions,
-                requested_by=lost.requested_by,
-                tags=lost.tags,
-                metadata=lost.metadata,
-                limit_s=limit_s,
-                notifies=lost.notifies,
-                restart=lost.restart,
-                checkpoint=lost.checkpoint if lost.restart == "continue" else None,
-                restart_of=lost.id,
-                restarts=lost.restarts + 1,
-                agent=lost.agent,
-                call_key=lost.call_key,
-            )
+            new = restarted(lost)
             try:
                 self._save(replace(lost, restarted_as=name))
                 return self.start(new, task_id=name)
@@ -340,10 +314,7 @@ class TaskStore:
                         self._save(lost)
                 raise
 
-    def _runs(self, task: HarnessTask) -> bool:
-        return runs(task, self._paths, self._wall_ms())
-
-    # -- requests of other programs ----------------------------------------------------------------------------------
+    # -- other programs -----------------------------------------------------------------------------------------------
 
     def request_cancel(self, task_id: str, reason: str = "") -> HarnessTask:
         """Ask the program that runs a task to cancel it.
@@ -367,54 +338,6 @@ class TaskStore:
         except HarnessError:
             return ""  # a request that cannot be read is one
         return None if request is None else request.reason or ""
-
-    # -- reading -----------------------------------------------------------------------------------------------------
-
-    def get(self, task_id: str) -> HarnessTask:
-        """Return a task; raise `HarnessError` for an unknown id."""
-        task = self._files.read_with_id(HarnessTask, self._paths.task_file(task_id), task_id)
-        if task is None:
-            raise HarnessError(
-                f"There is no task {task_id}", remedy="See: gemini-live-tui tasks", field="task id", value=task_id
-            )
-        return task
-
-    def detail(self, task_id: str, *, tail: int = 100) -> TaskDetail:
-        """Return a task with its result and its newest `tail` events."""
-        task = self.get(task_id)
-        events, problems = self._log_of(task_id).read()
-        result = None
-        try:
-            result = self._files.read(TaskResult, self._paths.result_file(task_id))
-        except HarnessError as error:
-            problems.append(str(error))
-        return TaskDetail(task=task, result=result, events=events[max(0, len(events) - tail) :], problems=problems)
-
-    def find(self, status: TaskStatus | None = None, *, limit: int | None = None) -> Listing[HarnessTask]:
-        """Return tasks, newest change first, and the files that cannot be used.
-
-        Raises `HarnessError` for a status that no task has.
-        """
-        wanted = None if status is None else member_of(TaskStatus, status, field="status")
-        folder = str(self._paths.tasks)
-        names = _folders(folder)
-        self._ended.intersection_update(names)
-        if wanted is TaskStatus.RUNNING:
-            names = [name for name in names if name not in self._ended]
-
-        def is_wanted(task: HarnessTask) -> bool:
-            if task.status is not TaskStatus.RUNNING:
-                self._ended.add(task.id)
-            return wanted is None or task.status is wanted
-
-        listing = list_records(
-            self._files,
-            HarnessTask,
-            [(name, f"{folder}/{name}/task.json") for name in names],
-            is_wanted,
-            key=lambda task: (-task.updated_at_ms, task.id),
-        )
-        return listing if limit is None else Listing(listing.records[:limit], listing.problems)
 
     def running_with(self, call_key: str) -> HarnessTask | None:
         """Return a task with this key that another living program runs, or None.
@@ -480,21 +403,6 @@ class TaskStore:
             self._logs[task_id] = self._log_of(task_id)
         self._logs[task_id].append(event)
 
-    def _log_of(self, task_id: str) -> TaskEventLog:
-        return TaskEventLog(self._files, self._paths.events_file(task_id))
-
-
-def may_restart(task: HarnessTask, now_ms: int) -> bool:
-    """Return True for a task that may be started anew: a program died in it of late."""
-    return (
-        task.status is TaskStatus.INTERRUPTED
-        and task.lost
-        and task.restart in ("again", "continue")
-        and task.restarted_as is None
-        and task.restarts < MAX_RESTARTS
-        and 0 <= now_ms - task.created_at_ms <= MAX_AGE_S * 1000
-    )
-
 
 class TaskNotRunningError(HarnessError):
     """Progress of a task that has ended."""
@@ -508,12 +416,3 @@ class TaskAlreadyTerminalError(HarnessError):
 
     def __init__(self, task: HarnessTask) -> None:
         super().__init__(f"The task {task.id} has ended already: {task.status}", field="task id", value=task.id)
-
-
-def _folders(folder: str) -> list[str]:
-    """Return the names of the folders in a folder; none where it cannot be read."""
-    try:
-        with os.scandir(folder) as entries:
-            return [entry.name for entry in entries if entry.is_dir(follow_symlinks=False)]
-    except OSError:
-        return []

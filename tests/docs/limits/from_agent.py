@@ -7,7 +7,15 @@ from tests.docs.limits.limit import Limit, characters, size
 from gemini_live_runtime import json_schema, restarts, text
 from gemini_live_runtime.conversation import chat, memory_text
 from gemini_live_runtime.engine import hub, key_block, stdio
-from gemini_live_runtime.harness import consent_store, event_log, memory_store, record_files, store, task_store
+from gemini_live_runtime.harness import (
+    consent_store,
+    event_log,
+    memory_store,
+    record_files,
+    store,
+    task_restarts,
+    task_store,
+)
 from gemini_live_runtime.session.agent import (
     answers_in_a_row,
     background_agents,
@@ -230,13 +238,13 @@ LIMITS = (
     ),
     Limit(
         "restarts of a task in a row",
-        f"{task_store.MAX_RESTARTS}",
+        f"{task_restarts.MAX_RESTARTS}",
         "it is given up",
         "session/harness/test_restarted_tasks.py::test_a_task_that_kills_its_program_is_given_up",
     ),
     Limit(
         "age of a lost task that is started anew",
-        f"{task_store.MAX_AGE_S // 3600} hours",
+        f"{task_restarts.MAX_AGE_S // 3600} hours",
         "it is not started",
         "session/harness/test_restarted_tasks.py::test_an_old_one_is_not_started",
     ),

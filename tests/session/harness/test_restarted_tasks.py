@@ -16,7 +16,8 @@ from gemini_live_runtime import events as ev
 from gemini_live_runtime.clock import LoopClock
 from gemini_live_runtime.errors import AgentError, HarnessError
 from gemini_live_runtime.harness.store import Harness
-from gemini_live_runtime.harness.task_store import MAX_AGE_S, MAX_RESTARTS, TaskStore
+from gemini_live_runtime.harness.task_restarts import MAX_AGE_S, MAX_RESTARTS
+from gemini_live_runtime.harness.task_store import TaskStore
 from gemini_live_runtime.harness.tasks import HarnessTask, NewRunningTask
 from gemini_live_runtime.session.agent.tools.consent import ConsentOptions
 from gemini_live_runtime.tools.progress import MAX_CHECKPOINT

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 from gemini_live_runtime.errors import HarnessError
-from gemini_live_runtime.harness.task_store import may_restart
+from gemini_live_runtime.harness.task_restarts import may_restart
 from gemini_live_runtime.harness.tasks import HarnessTask, TaskStatus
 from gemini_live_runtime.tools.results import ToolCall
 
