@@ -11,15 +11,16 @@ from __future__ import annotations
 import numpy as np
 
 from gemini_live_runtime.audio.echo.linear_echo import LinearEchoFilter
-from gemini_live_runtime.audio.samples import Complex64, Float32
+from gemini_live_runtime.audio.samples import FRAME, Complex64, Float32
 
 _EDGES = (4, 6, 8, 10, 12, 15, 18, 22, 26, 31, 37, 44, 52, 62, 74, 88)
 """Bins (of 50 Hz) at which bands begin, 200 to 4,400 Hz: about a third of an octave, where speech has its power."""
-_WIDTHS: Float32 = np.diff(_EDGES).astype(np.float32)
+_STARTS = np.array(_EDGES)
+_WIDTHS: Float32 = np.diff(_STARTS).astype(np.float32)
 
 
 def _bands(powers: Float32) -> Float32:
-    out: Float32 = np.add.reduceat(powers, _EDGES, axis=-1)[..., :-1]
+    out: Float32 = np.add.reduceat(powers, _STARTS, axis=-1)[..., :-1]
     return out
 
 
@@ -37,10 +38,14 @@ class LouderSpeech:
     in drawn rooms, but for one (0.76) whose stored path was that of another room."""
     _SMOOTHING = 0.7
     """Smoothing over about 30 ms."""
+    # Of arrays: numpy takes as long to convert a Python number as to multiply by it.
+    _KEPT, _NEW = np.float32(_SMOOTHING), np.float32(1 - _SMOOTHING)
+    _MARGIN = np.float32(_LOUDER)
     _SUSPECT_SHARE, _SUSPECT_INCOHERENCE, _SUSPECT_FRAMES = 0.3, 0.5, 4
     """The same values, and frames in a row, from which a person is suspected."""
 
     __slots__ = (
+        "_both",
         "_exceeding_run",
         "_expected",
         "_far",
@@ -54,6 +59,8 @@ class LouderSpeech:
     def __init__(self, partitions: int) -> None:
         """Expect an echo through a filter with so many `partitions`."""
         self._far = np.zeros((partitions, len(_WIDTHS)), np.float32)
+        self._both = np.zeros((2, FRAME + 1), np.complex64)
+        """Spectra of what the filter leaves and of the microphone."""
         self._expected = np.zeros(len(_WIDTHS), np.float32)
         self._left = np.zeros(len(_WIDTHS), np.float32)
         self._microphone = np.zeros(len(_WIDTHS), np.float32)
@@ -96,15 +103,17 @@ class LouderSpeech:
         self._far[1:] = self._far[:-1]
         self._far[0] = _bands(echo_filter.newest_far_power)
         echo = (_bands(echo_filter.path_power) * self._far).sum(0) / _WIDTHS
-        keep = self._SMOOTHING
+        kept, new, both = self._KEPT, self._NEW, self._both
         # The end of an echo may be longer than the path that is known.
-        self._expected = np.maximum(echo, keep * self._expected + (1 - keep) * echo)
-        both = np.stack((spectra[0], spectra.sum(axis=0)))
+        self._expected = np.maximum(echo, kept * self._expected + new * echo)
+        both[0] = spectra[0]
+        np.add(spectra[0], spectra[1], out=both[1])
         left, microphone = _bands(both.real**2 + both.imag**2)
-        self._left = keep * self._left + (1 - keep) * (np.minimum(left, microphone) if proven else microphone)
-        self._microphone = keep * self._microphone + (1 - keep) * microphone
-        more = np.maximum(self._left - self._LOUDER * self._expected, 0).sum()
+        self._left = kept * self._left + new * (np.minimum(left, microphone) if proven else microphone)
+        self._microphone = kept * self._microphone + new * microphone
+        more = np.maximum(self._left - self._MARGIN * self._expected, 0).sum()
         self._share = float(more / (self._microphone.sum() + 1e-9)) if is_audible else 0.0
+        keep = self._SMOOTHING
         self._incoherence = keep * self._incoherence + (1 - keep) * incoherence
         exceeds = self._share > self._LEAST_SHARE and self._incoherence > self._LEAST_INCOHERENCE
         self._exceeding_run = self._exceeding_run + 1 if exceeds else 0

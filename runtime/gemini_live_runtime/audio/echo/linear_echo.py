@@ -14,6 +14,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from gemini_live_runtime.audio.echo.transforms import RealTransform
 from gemini_live_runtime.audio.samples import FRAME, FRAME_MS, Complex64, Float32, Int16
 
 TAIL_MS = 250
@@ -29,12 +30,14 @@ _LEAST_COVARIANCE = 1e-3
 """The same beside a path that was known before, which may be wrong."""
 _MAX_COVARIANCE = 10.0
 _SIZE = 2 * FRAME
-"""Samples of a transform. Spectra are divided by it: numpy calculates those in float32, plain ones in float64."""
+"""Samples of a transform, by which spectra are divided."""
 _START_NOISE = 1e3 / _SIZE**2
 _LEAST_POWER = 1e-6 / _SIZE**2
 _NOISE_SMOOTHING = 0.9
 _FRAME_SHARE = 0.5
 """Part of a double-length transform that carries new samples."""
+
+_transform = RealTransform(_SIZE)
 
 
 class LinearEchoFilter:
@@ -44,6 +47,7 @@ class LinearEchoFilter:
         "_covariance",
         "_far",
         "_far_power",
+        "_gradient",
         "_history",
         "_newest",
         "_noise",
@@ -51,6 +55,7 @@ class LinearEchoFilter:
         "_products",
         "_ratios",
         "_silent_frames",
+        "_spectrum",
         "_weights",
         "partitions",
         "path_power",
@@ -73,6 +78,8 @@ class LinearEchoFilter:
         # Used by each step anew: fresh memory of this size costs as much as what is calculated in it.
         self._products = np.empty((partitions, bins), np.complex64)
         self._ratios = np.empty((partitions, bins), np.float32)
+        self._gradient = np.empty((partitions, _SIZE), np.float32)
+        self._spectrum = np.empty(bins, np.complex64)
         self._silent_frames = 0
         self.reset()
 
@@ -149,11 +156,11 @@ class LinearEchoFilter:
         recent = slice(self._newest, self._newest + self.partitions)
         spectra = self._history[recent]
         np.multiply(spectra, self._weights, out=self._products)
-        echo = _SIZE * np.fft.irfft(self._products.sum(0))[FRAME:].astype(np.float32, copy=False)
+        predicted = _transform.inverse(self._products.sum(0), self._gradient[0])
+        echo: Float32 = _SIZE * predicted[FRAME:]
         error = near.astype(np.float32) - echo
         self._padded[FRAME:] = error
-        spectrum = np.fft.rfft(self._padded, norm="forward").astype(np.complex64, copy=False)
-        self._learn(spectra, self._far_power[recent], spectrum)
+        self._learn(spectra, self._far_power[recent], _transform.forward(self._padded, self._spectrum))
         return error, echo
 
     def _push(self, far: Int16) -> None:
@@ -165,8 +172,7 @@ class LinearEchoFilter:
                 past[-keep:] = past[:keep].copy()
             self._newest = len(self._history) - keep
         self._newest -= 1
-        spectrum = np.fft.rfft(self._far, norm="forward")
-        self._history[self._newest] = spectrum
+        spectrum = _transform.forward(self._far, self._history[self._newest])
         self._far_power[self._newest] = spectrum.real**2 + spectrum.imag**2
 
     def _learn(self, spectra: Complex64, far_power: Float32, error: Complex64) -> None:
@@ -180,9 +186,9 @@ class LinearEchoFilter:
         np.conjugate(spectra, out=products)
         products *= step
         products *= _SIZE * error
-        gradient = np.fft.irfft(products, axis=1)
+        gradient = _transform.inverse(products, self._gradient)
         gradient[:, FRAME:] = 0
-        self._weights += np.fft.rfft(gradient, axis=1, norm="forward")
+        self._weights += _transform.forward(gradient, products)
         step *= far_power
         step *= _FRAME_SHARE
         covariance *= np.subtract(1, step, out=step)

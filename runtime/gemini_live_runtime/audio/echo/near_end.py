@@ -11,6 +11,7 @@ import math
 
 import numpy as np
 
+from gemini_live_runtime.audio.echo.transforms import RealTransform
 from gemini_live_runtime.audio.samples import FRAME, Complex64, Float32
 
 GOOD_LEFTOVER = 0.03
@@ -33,12 +34,14 @@ class Incoherence:
     _POWER = 2
     """Exponent that makes up for the coherence of short averages with anything."""
 
-    __slots__ = ("_cross", "_powers", "_windows", "spectra")
+    __slots__ = ("_cross", "_newest", "_powers", "_windowed", "_windows", "spectra")
 
     def __init__(self) -> None:
         bins = FRAME + 1
         # Of error and echo.
         self._windows = np.zeros((2, 2 * FRAME), np.float32)
+        self._windowed = np.zeros((2, 2 * FRAME), np.float32)
+        self._newest = np.zeros((2, bins), np.float32)
         self._powers = np.zeros((2, bins), np.float32)
         self._cross = np.zeros(bins, np.complex64)
         self.spectra: Complex64 = np.zeros((2, bins), np.complex64)
@@ -50,11 +53,12 @@ class Incoherence:
         windows[:, :FRAME] = windows[:, FRAME:]
         windows[0, FRAME:] = error
         windows[1, FRAME:] = echo
-        # Unlike others, numpy calculates the forward transform of float32 in float32.
-        spectra = self.spectra = np.fft.rfft(windows * _HANN, norm="forward").astype(np.complex64, copy=False)
+        spectra = _transform.forward(np.multiply(windows, _HANN, out=self._windowed), self.spectra)
         new = 1 - self._SMOOTHING
+        powers = np.square(spectra.real, out=self._newest)
+        powers += spectra.imag**2
         self._powers *= self._SMOOTHING
-        self._powers += new * (spectra.real**2 + spectra.imag**2)
+        self._powers += new * powers
         self._cross *= self._SMOOTHING
         self._cross += new * spectra[0] * spectra[1].conj()
         error_power, echo_power = self._powers
@@ -64,6 +68,7 @@ class Incoherence:
 
 
 _HANN: Float32 = np.hanning(2 * FRAME).astype(np.float32)
+_transform = RealTransform(2 * FRAME)
 
 
 class PredictionDoubt:

@@ -1,0 +1,30 @@
+"""Test the transforms of the echo canceller, with and without numpy's ufuncs."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from gemini_live_runtime.audio.echo import transforms
+from gemini_live_runtime.audio.echo.transforms import RealTransform
+
+
+@pytest.fixture(params=["ufuncs", "functions"])
+def transform(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> RealTransform:
+    if request.param == "functions":
+        monkeypatch.setattr(transforms, "_rfft", None)
+        monkeypatch.setattr(transforms, "_irfft", None)
+    return RealTransform(320)
+
+
+@pytest.mark.parametrize("shape", [(320,), (25, 320)])
+def test_a_transform_gives_what_numpy_gives_and_returns_the_memory_it_got(
+    transform: RealTransform, shape: tuple[int, ...]
+) -> None:
+    samples = np.random.default_rng(1).standard_normal(shape).astype(np.float32)
+    spectrum = np.empty((*shape[:-1], 161), np.complex64)
+    assert transform.forward(samples, spectrum) is spectrum
+    np.testing.assert_allclose(spectrum, np.fft.rfft(samples) / 320, rtol=0, atol=1e-6)
+    back = np.empty(shape, np.float32)
+    assert transform.inverse(spectrum, back) is back
+    np.testing.assert_allclose(back * 320, samples, rtol=0, atol=1e-5)
