@@ -38,6 +38,7 @@ from gemini_live_tui.session_data.store import NotSent, Store
 from gemini_live_tui.settings import ConsoleOutcome, ConsoleSettings
 from gemini_live_tui.stylesheet import ThemedStylesheet
 from gemini_live_tui.theme_switcher import ThemeSwitcher
+from gemini_live_tui.typed_ahead import TypedAhead
 
 if TYPE_CHECKING:
     from rich.console import RenderableType
@@ -138,6 +139,7 @@ class ConsoleApp(App[ConsoleOutcome], inherit_bindings=False):
         self._link_task: asyncio.Task[None] | None = None
         self.leaving = Leaving(self, self)
         self.open_screens = OpenScreens(self, self)
+        self.typed_ahead = TypedAhead(self, self._on_typed)
         self.lends_terminal = False
         self.set_class(settings.ascii, "-ascii")
         self._has_painted = False
@@ -396,13 +398,20 @@ class ConsoleApp(App[ConsoleOutcome], inherit_bindings=False):
         self.store.answer_key()
 
     async def on_event(self, event: events.Event) -> None:
-        """Offer keys to `UnboundKeys` before the focused widget gets them."""
-        if isinstance(event, events.Key):
+        """Take keys in the order of typing, before the focused widget gets them."""
+        if isinstance(event, events.Key) and not event.is_forwarded:
             self.store.answer_key()
-            screen = self.screen
-            if isinstance(screen, ConsoleScreen) and await screen.unbound_keys.take(event):
-                return
-        await super().on_event(event)
+            await self.typed_ahead.take(event)
+        else:
+            await super().on_event(event)
+
+    async def _on_typed(self, event: events.Key) -> None:
+        """Offer a key to `UnboundKeys`, then to the bindings, then to the focused widget."""
+        screen = self.screen
+        if isinstance(screen, ConsoleScreen) and await screen.unbound_keys.take(event):
+            return
+        if not await self.typed_ahead.run_binding(event):
+            await super().on_event(event)
 
     async def run_action(
         self,

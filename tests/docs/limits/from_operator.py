@@ -13,6 +13,7 @@ from gemini_live_runtime.session.control import debugger_commands, preview_runne
 from gemini_live_runtime.session.debugger import breakpoints
 from gemini_live_runtime.session.link.policy import LinkPolicy
 from gemini_live_runtime.state import edits, expressions
+from gemini_live_tui import typed_ahead
 from gemini_live_tui.cli import profiles
 from gemini_live_tui.dialogs import events_filter, go_to
 from gemini_live_tui.editors import value_parser
@@ -24,6 +25,12 @@ LIMITS = (
         characters(commands.MAX_TEXT),
         "it is refused with a sentence, and stays in the prompt",
         "pilot/test_console_typing.py::test_a_message_that_is_too_long_stays_and_is_explained",
+    ),
+    Limit(
+        "keys typed ahead of a screen that opens",
+        f"{typed_ahead.MAX_WAITING:,}",
+        "further ones are dropped",
+        "pilot/test_typed_ahead.py::test_only_so_many_keys_wait_for_a_screen",
     ),
     Limit(
         "texts that wait for the connection",
