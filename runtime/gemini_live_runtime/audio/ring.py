@@ -2,14 +2,17 @@
 
 Each ring has one writing and one reading thread. Positions are growing integers; each is stored by one side only, after
 the samples it covers, so neither side takes a lock: a callback that waits for one makes the sound stutter. Samples are
-float32 mono of full scale 1, at the device's own rate.
+float32 mono of full scale 1, at the device's own rate. Callbacks give the memory of the device: a block that is only
+copied takes no numpy, whose first call after a pause takes as long as all the rest.
 """
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 
-from gemini_live_runtime.audio.samples import Float32
+from gemini_live_runtime.audio.samples import Float32, Samples
 
 FADE_MS = 3
 """Length of the raised cosine to silence at a cut."""
@@ -24,11 +27,13 @@ DUCKED = 0.25
 class SampleRing:
     """Ring of samples: a callback writes, the worker reads; drops what does not fit."""
 
-    __slots__ = ("_data", "capacity", "dropped", "mark", "read_position", "write_position")
+    __slots__ = ("_data", "_memory", "capacity", "dropped", "mark", "read_position", "write_position")
 
     def __init__(self, capacity: int) -> None:
         self.capacity = capacity
-        self._data: Float32 = np.zeros(capacity, np.float32)
+        memory = bytearray(4 * capacity)
+        self._data: Float32 = np.frombuffer(memory, np.float32)
+        self._memory: Any = memoryview(memory).cast("f")
         self.write_position = 0
         self.read_position = 0
         self.dropped = 0
@@ -40,7 +45,7 @@ class SampleRing:
         """Number of samples that can be read."""
         return self.write_position - self.read_position
 
-    def write(self, samples: Float32, ended: float) -> None:
+    def write(self, samples: Samples, ended: float) -> None:
         """Append `samples`; drop and count the newest if the ring is full.
 
         `ended` is the clock time (s) of the end of `samples`, at the microphone or the loudspeaker.
@@ -52,8 +57,9 @@ class SampleRing:
             count = room
         at = self.write_position % self.capacity
         first = min(count, self.capacity - at)
-        self._data[at : at + first] = samples[:first]
-        self._data[: count - first] = samples[first:count]
+        self._memory[at : at + first] = samples[:first]
+        if first < count:
+            self._memory[: count - first] = samples[first:count]
         # Stored last: the reader must not see positions whose samples are not written yet.
         self.write_position += count
         self.mark = (self.write_position, ended)
@@ -96,6 +102,7 @@ class PlayoutRing:
         "_last",
         "_mute",
         "_playing_gen",
+        "_slots",
         "_unduck",
         "_unmute",
         "cut_below",
@@ -115,6 +122,7 @@ class PlayoutRing:
     def __init__(self, rate: int) -> None:
         self.slot = slot = rate // 100
         self._data: Float32 = np.zeros((self.SLOTS, slot), np.float32)
+        self._slots: list[Any] = [memoryview(samples) for samples in self._data]
         self.gens = [0] * self.SLOTS
         self.firsts = [0] * self.SLOTS
         """First sample of each slot, counted at 24 kHz from the start of its generation."""
@@ -168,7 +176,7 @@ class PlayoutRing:
         # Stored last: this hands the slot over to the callback.
         self.write_slot += 1
 
-    def read(self, out: Float32, ended: float) -> None:
+    def read(self, out: Samples, ended: float) -> None:
         """Fill `out` with the next samples. Called on the device's callback thread.
 
         The last one has been heard at the clock time `ended` (s). Must not block or raise.
@@ -177,7 +185,7 @@ class PlayoutRing:
         paused, held = self.paused, self._is_holding
         if paused:
             if held:
-                out.fill(0.0)
+                out[:] = _silence(len(out))
                 return
             frames = min(frames, slot)
         while at < frames:
@@ -187,7 +195,7 @@ class PlayoutRing:
                 break
             index, offset = number % self.SLOTS, position % slot
             count = min(slot - offset, frames - at)
-            source = self._data[index]
+            source = self._slots[index]
             gen = self.gens[index]
             if gen >= self.cut_below:
                 out[at : at + count] = source[offset : offset + count]
@@ -200,7 +208,7 @@ class PlayoutRing:
                 np.multiply(
                     source[offset : offset + count],
                     self._fade[self._fade_at : self._fade_at + count],
-                    out=out[at : at + count],
+                    out=np.asarray(out[at : at + count]),
                 )
                 self._fade_at += count
             else:
@@ -221,8 +229,11 @@ class PlayoutRing:
         self._apply_duck(out)
         self._apply_mute(out)
 
-    def _apply_duck(self, out: Float32) -> None:
+    def _apply_duck(self, samples: Samples) -> None:
         wanted, ducking = self.ducked, self._is_ducking
+        if not (wanted or ducking):
+            return
+        out = np.asarray(samples)
         if wanted != ducking:
             self._is_ducking = wanted
             ramp = (self._duck if wanted else self._unduck)[: len(out)]
@@ -231,8 +242,9 @@ class PlayoutRing:
         if wanted:
             np.multiply(out, DUCKED, out=out)
 
-    def _fade_over(self, out: Float32, *, out_of: bool) -> None:
+    def _fade_over(self, samples: Samples, *, out_of: bool) -> None:
         """Fade the last samples before a pause, or the first after it, within a slot."""
+        out = np.asarray(samples)
         count = min(len(out), self.slot)
         ramp = self._mute[-count:] if out_of else self._unmute[:count]
         np.multiply(out[:count], ramp, out=out[:count])
@@ -240,30 +252,36 @@ class PlayoutRing:
             # What is cut in the pause has been silent already.
             self._last, self._fade_at = 0.0, len(self._fade)
 
-    def _fall_silent(self, out: Float32) -> None:
-        out.fill(0.0)
+    def _fall_silent(self, out: Samples) -> None:
+        out[:] = _silence(len(out))
         if self._last == 0.0:
             return
         count = min(self._decay_left, len(out))
         start = len(self._decay) - self._decay_left
-        np.multiply(self._decay[start : start + count], self._last, out=out[:count])
+        np.multiply(self._decay[start : start + count], self._last, out=np.asarray(out[:count]))
         self._decay_left -= count
         if self._decay_left == 0:
             self._last = 0.0
 
-    def _apply_mute(self, out: Float32) -> None:
+    def _apply_mute(self, samples: Samples) -> None:
         # `muted` is set by the event loop; the ramp over a block avoids a click.
         wanted = 0 if self.muted else 1
         if wanted == self._gain:
             if wanted == 0:
-                out.fill(0.0)
+                samples[:] = _silence(len(samples))
             return
+        out = np.asarray(samples)
         count = min(len(out), self.slot)
         ramp = self._unmute if wanted else self._mute
         np.multiply(out[:count], ramp[:count], out=out[:count])
         if not wanted:
             out[count:] = 0.0
         self._gain = wanted
+
+
+def _silence(count: int) -> Any:
+    """Return `count` zeros, which memory of a device takes as an array does."""
+    return memoryview(bytes(4 * count)).cast("f")
 
 
 def _falling(count: int) -> Float32:

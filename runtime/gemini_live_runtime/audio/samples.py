@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
@@ -13,6 +13,8 @@ Int16 = npt.NDArray[np.int16]
 Float32 = npt.NDArray[np.float32]
 Complex64 = npt.NDArray[np.complex64]
 AnyArray = npt.NDArray[Any]
+Samples: TypeAlias = "Float32 | memoryview[float]"
+"""Float32 samples, as an array or in the memory of a device: there numpy costs more than copying."""
 
 FRAME_MS = 10
 FRAME = MIC_RATE * FRAME_MS // 1000

@@ -162,7 +162,7 @@ class FakeStream:
         status = types.SimpleNamespace(**{"input_overflow": False, "output_underflow": False, **flags})
         now, device = times
         told = types.SimpleNamespace(currentTime=now, inputBufferAdcTime=device, outputBufferDacTime=device)
-        self.options["callback"](data, frames, told, status)
+        self.options["callback"](memoryview(data).cast("B"), frames, told, status)
         return data
 
 
@@ -204,10 +204,10 @@ class FakePortAudio:
             )
         )
 
-    def InputStream(self, **options: Any) -> FakeStream:
+    def RawInputStream(self, **options: Any) -> FakeStream:
         return self._make("input", options)
 
-    def OutputStream(self, **options: Any) -> FakeStream:
+    def RawOutputStream(self, **options: Any) -> FakeStream:
         return self._make("output", options)
 
     def stream(self, direction: str) -> FakeStream:

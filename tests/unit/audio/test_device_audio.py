@@ -277,9 +277,9 @@ async def test_a_stream_whose_opening_hangs_is_given_up(monkeypatch: pytest.Monk
     gate = threading.Event()
 
     class Hanging(FakePortAudio):
-        def InputStream(self, **options: Any) -> Any:
+        def RawInputStream(self, **options: Any) -> Any:
             gate.wait(PATIENCE_S)
-            return super().InputStream(**options)
+            return super().RawInputStream(**options)
 
     monkeypatch.setattr(device_opening, "OPEN_TIMEOUT_S", 0.2)
     fake = Hanging()

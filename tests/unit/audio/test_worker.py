@@ -172,7 +172,7 @@ def test_a_fault_in_a_callback_gives_the_device_silence_and_is_the_reason_when_i
     watched = Watched()
 
     def broken(out: np.ndarray, ended: float) -> None:
-        out.fill(0.5)
+        np.asarray(out).fill(0.5)
         raise RuntimeError("broken")
 
     watched.speaker._ring = type("Broken", (), {"read": staticmethod(broken)})()  # type: ignore[assignment]

@@ -2,7 +2,7 @@
 
 PortAudio calls the callbacks on a real-time thread of its own, every 10 ms. A callback that takes longer than its block
 is heard as a gap, so it does not lock, log, wait or raise: it copies, counts, and keeps an exception for the worker,
-which reads the counters with each step.
+which reads the counters with each step. It gets plain memory: arrays would cost more than what is done with them.
 """
 
 from __future__ import annotations
@@ -80,6 +80,7 @@ class DeviceStream(ABC):
         """True when the device ended the stream."""
         self.rate_refused = False
         """True when the device did not open because of its rate."""
+        self._channels = 1
         self._closing = False
         self._stream: Any = None
 
@@ -96,12 +97,13 @@ class DeviceStream(ABC):
         """
         self.block_ms = SAFE_BLOCK_MS if safe else BLOCK_MS
         self._closing = self.ended = False
-        make = portaudio.InputStream if self.direction == "input" else portaudio.OutputStream
+        make = portaudio.RawInputStream if self.direction == "input" else portaudio.RawOutputStream
         most = self.device.channels(self.direction)
         stream: Any = None
         try:
             # Mono is enough, but some devices refuse fewer channels than they have.
             for channels in dict.fromkeys((1, min(2, most), most)):
+                self._channels = channels
                 try:
                     stream = make(
                         samplerate=self.device.rate,
@@ -189,7 +191,8 @@ class MicrophoneStream(DeviceStream):
             length = frames / self.device.rate
             # Without a time its last sample is no later than now.
             age = delay_between(times.inputBufferAdcTime, times.currentTime, max(self.latency, length))
-            self._ring.write(data[:, 0], now - age + length)
+            samples = memoryview(data).cast("f")
+            self._ring.write(samples if self._channels == 1 else samples[:: self._channels], now - age + length)
             # In this order: the worker reckons from both when the next block comes.
             self.callbacks += 1
             self.last_callback = now
@@ -214,10 +217,12 @@ class LoudspeakerStream(DeviceStream):
             now = time.monotonic()
             delay = delay_between(times.currentTime, times.outputBufferDacTime, self.latency)
             ended = now + delay + frames / self.device.rate
-            mono = data[:, 0]
+            samples = memoryview(data).cast("f")
+            mono = samples if self._channels == 1 else memoryview(bytearray(4 * frames)).cast("f")
             self._ring.read(mono, ended)
-            if data.shape[1] > 1:
-                data[:, 1:] = data[:, :1]
+            if self._channels > 1:
+                for channel in range(self._channels):
+                    samples[channel :: self._channels] = mono
             # The canceller needs the samples really played: after cut, fade and mute.
             self._played.write(mono, ended)
             self.callbacks += 1
@@ -225,5 +230,5 @@ class LoudspeakerStream(DeviceStream):
             if status and status.output_underflow:
                 self.xruns += 1
         except Exception as error:
-            data.fill(0)
+            data[:] = bytes(len(data))
             self.faults, self.fault = self.faults + 1, error
