@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import types
+from collections.abc import Callable
+
 import numpy as np
 import pytest
 
@@ -28,3 +31,21 @@ def test_a_transform_gives_what_numpy_gives_and_returns_the_memory_it_got(
     back = np.empty(shape, np.float32)
     assert transform.inverse(spectrum, back) is back
     np.testing.assert_allclose(back * 320, samples, rtol=0, atol=1e-5)
+
+
+def _refuse(*arguments: object, **options: object) -> None:
+    raise TypeError
+
+
+def _do_nothing(*arguments: object, **options: object) -> None:
+    pass
+
+
+@pytest.mark.parametrize("changed", [_refuse, _do_nothing])
+def test_a_numpy_whose_ufuncs_have_changed_is_used_by_its_public_functions(
+    changed: Callable[..., None], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    private = types.ModuleType("numpy.fft._pocketfft_umath")
+    private.rfft_n_even = private.irfft = changed  # type: ignore[attr-defined]
+    monkeypatch.setattr(np.fft, "_pocketfft_umath", private, raising=False)
+    assert transforms._ufuncs() == (None, None)

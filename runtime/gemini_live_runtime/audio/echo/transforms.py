@@ -12,13 +12,24 @@ import numpy as np
 
 from gemini_live_runtime.audio.samples import Complex64, Float32
 
-try:
-    from numpy.fft import _pocketfft_umath as _umath  # type: ignore[attr-defined]
 
-    _rfft: Any = _umath.rfft_n_even
-    _irfft: Any = _umath.irfft
-except (ImportError, AttributeError):  # numpy 1
-    _rfft = _irfft = None
+def _ufuncs() -> tuple[Any, Any]:
+    """Return numpy's ufuncs of both transforms, or None for each without them."""
+    # They are no public names, so a numpy whose ufuncs are others is noticed before the first frame.
+    try:
+        from numpy.fft import _pocketfft_umath as umath  # type: ignore[attr-defined]
+
+        samples = np.array([3.0, 1.0, 2.0, -5.0], np.float32)
+        spectrum, back = np.empty(3, np.complex64), np.empty(4, np.float32)
+        umath.rfft_n_even(samples, np.float32(0.25), out=spectrum)
+        umath.irfft(spectrum, np.float32(0.25), out=back)
+        right = np.allclose(spectrum, np.fft.rfft(samples) / 4) and np.allclose(back, samples / 4)
+        return (umath.rfft_n_even, umath.irfft) if right else (None, None)
+    except (ImportError, AttributeError, TypeError, ValueError):
+        return None, None
+
+
+_rfft, _irfft = _ufuncs()
 
 
 class RealTransform:
