@@ -142,7 +142,8 @@ class Reports:
     @property
     def is_behind(self) -> bool:
         """True while the engine has not read an earlier line."""
-        self._write()
+        if self._rest:
+            self._write()
         return bool(self._rest)
 
     def send(self, report: Mapping[str, Any]) -> None:

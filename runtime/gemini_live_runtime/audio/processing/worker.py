@@ -6,6 +6,7 @@ call may block for ever and stop the sound with it. Streams are closed and reope
 
 from __future__ import annotations
 
+import contextlib
 import threading
 import time
 from collections import deque
@@ -39,6 +40,25 @@ def _described(error: Exception) -> str:
     return f"{type(error).__name__}: {sanitise_line(str(error), 120)}"
 
 
+class _WakeUp:
+    """Event for one thread; a wait costs half of one on `threading.Event`."""
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._lock.acquire()
+
+    def set(self) -> None:
+        with contextlib.suppress(RuntimeError):  # It is set already.
+            self._lock.release()
+
+    def clear(self) -> None:
+        self._lock.acquire(blocking=False)
+
+    def wait(self, timeout: float | None) -> bool:
+        """Wait up to `timeout` seconds; return True, and clear the event, when it is set."""
+        return self._lock.acquire(timeout=-1 if timeout is None else timeout)
+
+
 class AudioWorker:
     """Worker thread that owns pipeline and streams from `start` to `stop`."""
 
@@ -70,7 +90,7 @@ class AudioWorker:
         self._on_stepped = on_stepped
         self._clock = StepClock()
         self._latency_before = 0.0
-        self._wake = threading.Event()
+        self._wake = _WakeUp()
         self._stopping = False
         self._reopening: threading.Thread | None = None
         self._refused: DeviceError | None = None
