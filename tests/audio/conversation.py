@@ -49,7 +49,7 @@ class Conversation:
                 sys.executable,
                 "-m",
                 "gemini_live_tui",
-                *["talk", "--devices", "--json", "--backend", "local", "--timeout", "120", *options],
+                *["talk", "--devices", "--json", "--backend", "local", "--timeout", str(3 * PATIENCE_S), *options],
             ],
             cwd=ROOT,
             env={**environment, "PYTHONPATH": f"{ROOT / 'tui'}:{ROOT / 'runtime'}"},
