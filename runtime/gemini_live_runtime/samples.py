@@ -52,9 +52,9 @@ class MeterSample:
     heard_itself: int = 0
     """Voices in the microphone, since the start, whose level followed the loudspeaker's."""
     probe: str = ""
-    """Voice over the model's: ducked while the loudspeaker is lowered to decide whose, then person; "" without one."""
-    false_ducks: int = 0
-    """Times the loudspeaker was lowered for an echo, with the echo canceller in use."""
+    """Voice over the model's: paused while the loudspeaker is silent to decide whose, then person; "" without one."""
+    false_pauses: int = 0
+    """Times the loudspeaker was paused for an echo, with the echo canceller in use."""
     answer: str = ""
     """State of what the model says: protected from the user's voice, or paused by it; "" otherwise."""
     loop_lag_ms: float = 0.0

@@ -8,8 +8,8 @@ table is that of the rooms until then, since `python -m tests.bench` ends a benc
 that is busy with other work, ECHO_MAX_S=7200 lets the file, run by itself, reach its end.
 
 Voices, texts, delays, reverberation, levels (SER -10 to +10 dB), clipping, jumps and drift are drawn by the room's
-number, so a canceller cannot be tuned to them. The loudspeaker plays less while the canceller asks for it, and
-its echo follows. Cuts, and such moments, are counted in all answers without a person: between turns, and in long ones
+number, so a canceller cannot be tuned to them. The loudspeaker is paused while the canceller asks for it, and
+its echo follows. Cuts and pauses are counted in all answers without a person: between turns, and in long ones
 with and without a jump or drift.
 
 Exit status: 0 when every target is met in the new rooms, 1 otherwise.
@@ -53,12 +53,12 @@ TARGETS = (
     ("cuts/min", "cuts", 0.0, -1),
     ("client's", "client_cuts", 0.0, -1),
     ("marks/min", "marks", 0.0, -1),
-    ("ducks/min", "false_ducks", 1.0, -1),
+    ("pauses/min", "false_pauses", 1.0, -1),
 )
 
 
 FIRST_MS, FIRST_P95_MS = 200.0, 300.0
-"""Targets for the ms until a person is noticed who speaks into the first words; the output is silent 3 ms later."""
+"""Targets for the ms until the model is silent for a person who speaks into its first words."""
 
 
 def alone(path: EchoPath | None = None) -> EchoCanceller:
@@ -126,7 +126,7 @@ def scored_rooms(seeds: Sequence[int], ends: float) -> list[dict[str, Scores]]:
 
 def figure(rooms: Sequence[Scores], field: str) -> float:
     """Return the mean of a score, or the marks or cuts a minute."""
-    if field in ("cuts", "client_cuts", "false_ducks"):
+    if field in ("cuts", "client_cuts", "false_pauses"):
         return sum(getattr(room, field) for room in rooms) / sum(room.answer_minutes for room in rooms)
     if field == "marks":
         return sum(room.marks for room in rooms) / sum(room.minutes for room in rooms)
@@ -141,10 +141,10 @@ def of_level(rooms: Sequence[Scores], level: float) -> str:
 
 
 def of_first_words(rooms: Sequence[Scores]) -> str:
-    """Return how soon a person is noticed who speaks into the first words."""
+    """Return how soon the model is silent for a person in its first words."""
     texts = []
     for call, times in (("first", [room.first_ms for room in rooms]), ("later", [room.again_ms for room in rooms])):
-        for side, values in zip(("server", "client"), map(sorted, zip(*times, strict=True)), strict=True):
+        for side, values in zip(("silent", "server", "client"), map(sorted, zip(*times, strict=True)), strict=True):
             worst = values[round(0.95 * (len(values) - 1))]
             texts.append(f"{call} call, {side} {statistics.median(values):.0f} ms (p95 {worst:.0f})")
     return f"first words: {'; '.join(texts)}; target {FIRST_MS:.0f} ({FIRST_P95_MS:.0f})"

@@ -1,66 +1,60 @@
-"""Play a scene through the playout's ring, whose attenuation the echo follows."""
+"""Play a scene through the playout's ring, whose pauses the echo follows."""
 
 from __future__ import annotations
 
 import numpy as np
-from tests.rooms.scenes import DRIFT_PPM, JUMP_AT_S, Scene, bent, small_loudspeaker
+from tests.rooms.scenes import Scene, echo_of
 from tests.rooms.voices import RATE
 
 from gemini_live_runtime.audio.ring import PlayoutRing
-from gemini_live_runtime.audio.samples import FRAME, Int16, to_int16
-
-_SIZE = 1 << 15
-"""Samples of a transform, longer than the longest echo of a frame."""
-_LEAD = 800
-"""Samples before a frame in which a loudspeaker without phase begins to sound."""
+from gemini_live_runtime.audio.samples import FRAME, Float32, Int16, to_int16
 
 
 class Loudspeaker:
     """Loudspeaker of a scene, and the microphone that hears it; frames of 10 ms.
 
-    What is attenuated is attenuated in the echo, too: the echo of the difference is added to the scene's own.
+    What is paused goes on later, and so does its echo.
     """
 
     def __init__(self, scene: Scene) -> None:
         self._scene = scene
-        self._echo = scene.echo.copy()
+        self.played: Float32 = scene.far.copy()
+        """Samples that were played, and those that are to be played then."""
+        self.echo: Float32 = scene.echo.copy()
+        """Echo of `played`."""
+        self.answers = scene.far != 0
+        """Mask of the samples in which the model speaks, or is paused."""
         self._ring = PlayoutRing(RATE)
-        self._frequency = np.fft.rfftfreq(_SIZE, 1 / RATE)
-        shape = small_loudspeaker(self._frequency)
-        self._spectra = [np.fft.rfft(path, _SIZE) * shape for path in (scene.path, scene.moved)]
-        self.ducked = 0
-        """Times that it was attenuated."""
+        self.pauses: list[float] = []
+        """Seconds at which it was paused."""
+        self._end = 0
 
-    def duck(self, on: bool) -> None:
-        """Attenuate what is played from the next frame on, or no longer."""
-        self.ducked += on and not self._ring.ducked
-        self._ring.ducked = on
+    def pause(self, on: bool) -> None:
+        """Pause what is played from the next frame on, or go on."""
+        if on and not self._ring.held:
+            self.pauses.append(self._end / RATE)
+        self._ring.held = on
 
     def play(self, at: int) -> Int16:
         """Play the frame that begins at sample `at`; return it as it is played."""
-        far = self._scene.far[at : at + FRAME]
+        ring, far = self._ring, self._scene.far
+        while ring.lead < 2:
+            first = ring.write_slot * FRAME
+            rest = far[first : first + FRAME]
+            ring.write(np.concatenate((rest, np.zeros(FRAME - len(rest), np.float32))), 0, first, FRAME)
         out = np.zeros(FRAME, np.float32)
-        self._ring.write(far, 0, at, FRAME)
-        self._ring.read(out, at / RATE)
-        if not np.array_equal(out, far):
-            self._change(at, bent(out, self._scene.room.drive) - bent(far, self._scene.room.drive))
+        ring.read(out, at / RATE)
+        end = self._end = at + FRAME
+        self.answers[at:end] = (out != 0) | ring.held
+        if not np.array_equal(out, self.played[at:end]):
+            self.played[at:end] = out
+            self.played[end:] = 0.0 if ring.held else far[ring.read_position :][: len(far) - end]
+            scene = self._scene
+            changed = echo_of(self.played, scene.kind, scene.room, scene.path, scene.moved)
+            self.echo[at:] = np.clip(changed + scene.near, -1, 1)[at:] - scene.near[at:]
         return to_int16(out)
 
     def hear(self, at: int) -> Int16:
         """Return the microphone's frame that begins at sample `at`."""
         part, scene = slice(at, at + FRAME), self._scene
-        return to_int16(np.clip(self._echo[part] + scene.near[part], -1, 1) + scene.noise[part])
-
-    def _change(self, at: int, difference: np.ndarray) -> None:
-        sound = np.zeros(_SIZE)
-        sound[_LEAD : _LEAD + FRAME] = difference
-        spectrum = np.fft.rfft(sound)
-        if self._scene.kind == "drift":
-            spectrum *= np.exp(-2j * np.pi * self._frequency * at * DRIFT_PPM * 1e-6 / RATE)
-        first = at - _LEAD
-        jump = int(JUMP_AT_S * RATE) if self._scene.kind == "jump" else len(self._echo)
-        for path, begin, end in ((0, 0, jump), (1, jump, len(self._echo))):
-            begin, end = max(begin, first), min(end, first + _SIZE)
-            if begin < end:
-                echo = np.fft.irfft(spectrum * self._spectra[path])
-                self._echo[begin:end] += echo[begin - first : end - first].astype(np.float32)
+        return to_int16(self.echo[part] + scene.near[part] + scene.noise[part])

@@ -113,12 +113,9 @@ def make_scene(kind: Kind, room: Room) -> Scene:
         far = silence.copy()
         far[lead:] = _speech(rng, count - lead, FAR_DBFS)
     response = impulse_response(rng, room.decay_s, room.delay_ms)
-    played = _loudspeaker(far, room.drive)
-    echo = convolve(played, response)
+    echo = convolve(_loudspeaker(far, room.drive), response)
     loudness = np.sqrt(powers(echo)[active(echo, -30)].mean())
-    gain = np.float32(10 ** ((NEAR_DBFS - room.ser_db) / 20) / loudness)
-    echo = echo * gain
-    path = moved_path = response * gain
+    path = moved = response * np.float32(10 ** ((NEAR_DBFS - room.ser_db) / 20) / loudness)
     if kind == "double":
         near = silence.copy()
         at = int(NEAR_FROM_S * RATE)
@@ -128,16 +125,24 @@ def make_scene(kind: Kind, room: Room) -> Scene:
         at = int(np.flatnonzero(np.abs(far) > 0.003)[0]) + int(rng.uniform(*FIRST_WORDS_S) * RATE)
         near[at:] = _speech(rng, count - at, NEAR_DBFS)
     elif kind == "jump":
-        moved_path = _shifted(path, room.jump_ms)
-        moved = convolve(played, moved_path)
-        at = int(JUMP_AT_S * RATE)
-        echo = np.concatenate((echo[:at], moved[at:]))
-    elif kind == "drift":
-        slow = soxr.resample(echo, 1e6, 1e6 * (1 - DRIFT_PPM * 1e-6), "VHQ").astype(np.float32)
-        echo = np.concatenate((slow, np.zeros(count, np.float32)))[:count]
+        moved = _shifted(path, room.jump_ms)
+    echo = echo_of(far, kind, room, path, moved)
     # No microphone gives more than full scale.
     clipped = np.clip(echo + near, -1, 1) - near
-    return Scene(kind, room, far, clipped.astype(np.float32), near, noise, path, moved_path)
+    return Scene(kind, room, far, clipped.astype(np.float32), near, noise, path, moved)
+
+
+def echo_of(far: Float32, kind: Kind, room: Room, path: np.ndarray, moved: np.ndarray) -> Float32:
+    """Return the echo of what is played in a scene; from `JUMP_AT_S` on by `moved`."""
+    played = _loudspeaker(far, room.drive)
+    echo = convolve(played, path)
+    if kind == "jump":
+        at = int(JUMP_AT_S * RATE)
+        echo = np.concatenate((echo[:at], convolve(played, moved)[at:]))
+    elif kind == "drift":
+        slow = soxr.resample(echo, 1e6, 1e6 * (1 - DRIFT_PPM * 1e-6), "VHQ").astype(np.float32)
+        echo = np.concatenate((slow, np.zeros(len(far), np.float32)))[: len(far)]
+    return echo
 
 
 def powers(sound: Float32) -> np.ndarray:
@@ -183,21 +188,12 @@ def _shifted(response: np.ndarray, ms: float) -> np.ndarray:
 
 def _loudspeaker(sound: Float32, drive: float) -> Float32:
     """Return the sound of a small loudspeaker, clipped softly and narrow in band."""
-    spectrum = np.fft.rfft(bent(sound, drive))
-    spectrum *= small_loudspeaker(np.fft.rfftfreq(len(sound), 1 / RATE))
+    bent = ((np.tanh(drive * sound + 0.05) - np.tanh(0.05)) / drive).astype(np.float32)
+    spectrum = np.fft.rfft(bent)
+    frequency = np.fft.rfftfreq(len(sound), 1 / RATE)
+    spectrum /= np.sqrt(1 + (180 / np.maximum(frequency, 1)) ** 4)
     out: Float32 = np.fft.irfft(spectrum, len(sound)).astype(np.float32)
     return out
-
-
-def bent(sound: Float32, drive: float) -> Float32:
-    """Return a sound that is clipped softly."""
-    out: Float32 = ((np.tanh(drive * sound + 0.05) - np.tanh(0.05)) / drive).astype(np.float32)
-    return out
-
-
-def small_loudspeaker(frequency: np.ndarray) -> np.ndarray:
-    """Return the gain of a small loudspeaker at frequencies in Hz."""
-    return np.asarray(1 / np.sqrt(1 + (180 / np.maximum(frequency, 1)) ** 4))
 
 
 def _speech(rng: np.random.Generator, count: int, dbfs: float, pause_s: float = 0.25) -> Float32:

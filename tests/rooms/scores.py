@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 from tests.rooms.loudspeaker import Loudspeaker
@@ -21,8 +21,8 @@ from tests.rooms.voices import RATE
 
 from gemini_live_runtime.audio.echo.cancellers import EchoCanceller
 from gemini_live_runtime.audio.echo.dual_canceller import DualCanceller
-from gemini_live_runtime.audio.echo.duck_probe import KeptSound
 from gemini_live_runtime.audio.echo.echo_path import EchoPath
+from gemini_live_runtime.audio.echo.pause_probe import KeptSound
 from gemini_live_runtime.audio.processing.voice_detector import VoiceDetector
 from gemini_live_runtime.audio.samples import FRAME, Float32, Int16, to_int16
 from gemini_live_runtime.local.protocol.activity import ActivityDetector, Started
@@ -39,14 +39,15 @@ NEVER_MS = 9_999.0
 class Scores:
     """Scores of a canceller in one room.
 
-    ERLE in dB over frames with a loud echo, by seconds from the first word, after a jump of the delay, and with clocks
-    that drift. `first_ms` are the ms after which the server, and then our own detector, notices a person who speaks
-    into the first words of the first answer, `again_ms` the same in a later call with these devices; `NEVER_MS` stands
-    for one who goes unnoticed, or whom an echo was taken for. `sdr_db` is the distortion of the person's words in
-    double talk, `lost` the share of frames of these words that are cut by more than 12 dB. `cuts` counts turns that the
-    embedded server begins on leaked echo while the model answers, in `answer_minutes`, and `client_cuts` those of our
-    own detector. `marks` counts voice marks on leaked echo, in `minutes`; `caught` counts the person's utterances that
-    gave one, `false_ducks` how often the loudspeaker was lowered in answers without a person.
+    ERLE in dB over frames with a loud echo, by seconds from the first word, after a jump of the delay, and with
+    clocks that drift. `first_ms` are the ms after which the model is silent, and the server, and then our own
+    detector, notices a person who speaks into the first words of the first answer, `again_ms` the same in a later
+    call with these devices; `NEVER_MS` stands for one who goes unnoticed, or whom an echo was taken for. `sdr_db`
+    is the distortion of the person's words in double talk, `lost` the share of frames of these words that are cut
+    by more than 12 dB. `cuts` counts turns that the embedded server begins on leaked echo while the model answers,
+    in `answer_minutes`, and `client_cuts` those of our own detector. `marks` counts voice marks on leaked echo, in
+    `minutes`; `caught` counts the person's utterances that gave one, `false_pauses` how often the loudspeaker was
+    paused in answers without a person.
     """
 
     room: Room
@@ -54,8 +55,8 @@ class Scores:
     erle_10: float = 0.0
     jump_1_3: float = 0.0
     drift: float = 0.0
-    first_ms: tuple[float, float] = (0.0, 0.0)
-    again_ms: tuple[float, float] = (0.0, 0.0)
+    first_ms: tuple[float, float, float] = (0.0, 0.0, 0.0)
+    again_ms: tuple[float, float, float] = (0.0, 0.0, 0.0)
     sdr_db: float = 0.0
     lost: float = 0.0
     cuts: int = 0
@@ -65,7 +66,7 @@ class Scores:
     minutes: float = 0.0
     caught: int = 0
     utterances: int = 0
-    false_ducks: int = 0
+    false_pauses: int = 0
     where: list[str] = field(default_factory=list)
     """Scene and second of each mark on leaked echo."""
 
@@ -77,6 +78,10 @@ class Output:
     `clean` is the cleaned microphone, `marks` are the seconds at which someone begins to speak.
     """
 
+    scene: Scene
+    """The scene as it was played, with pauses."""
+    answers: np.ndarray
+    """Mask of the samples in which the model speaks, or is paused."""
     clean: Float32
     marks: list[float]
     speaking: list[bool]
@@ -85,8 +90,8 @@ class Output:
     """For each 20 ms: whether the canceller takes what is left for a person's."""
     came: list[float]
     """For each 20 ms: the second at which it came; while a person is looked for, sound is kept."""
-    ducked: int
-    """Times that the loudspeaker was attenuated."""
+    pauses: list[float]
+    """Seconds at which the loudspeaker was paused."""
 
 
 def run(canceller: EchoCanceller, scene: Scene) -> Output:
@@ -100,7 +105,7 @@ def run(canceller: EchoCanceller, scene: Scene) -> Output:
     for at in range(0, len(scene.far) // FRAME * FRAME, FRAME):
         canceller.render(loudspeaker.play(at))
         clean = canceller.capture(loudspeaker.hear(at))
-        loudspeaker.duck(canceller.probe is not None and canceller.probe.ducks)
+        loudspeaker.pause(canceller.probe is not None and canceller.probe.pauses)
         for decided, is_near, _ in kept.add(clean, at / RATE, canceller.probe, near_end=canceller.has_near_end):
             out.append(decided)
             near |= is_near
@@ -114,7 +119,8 @@ def run(canceller: EchoCanceller, scene: Scene) -> Output:
                 came.append(at / RATE)
                 near = False
     sound: Float32 = (np.concatenate(out) / 32768).astype(np.float32)
-    return Output(sound, marks, speaking, near_ends, came, loudspeaker.ducked)
+    played = replace(scene, far=loudspeaker.played, echo=loudspeaker.echo)
+    return Output(played, loudspeaker.answers, sound, marks, speaking, near_ends, came, loudspeaker.pauses)
 
 
 def score(make: Callable[[EchoPath | None], EchoCanceller], room: Room) -> Scores:
@@ -129,10 +135,9 @@ def score(make: Callable[[EchoPath | None], EchoCanceller], room: Room) -> Score
     minutes, marks = 0.0, 0
     path: EchoPath | None = None
     for kind in ("single", "jump", "drift"):
-        scene = make_scene(kind, room)
         canceller = make(None)
-        output = run(canceller, scene)
-        clean = output.clean
+        output = run(canceller, make_scene(kind, room))
+        scene, clean = output.scene, output.clean
         loud = active(scene.echo, -30)
         if kind == "single":
             values["erle_1_3"] = _erle(scene, clean, loud, LEAD_S + 1, LEAD_S + 3)
@@ -156,16 +161,16 @@ def score(make: Callable[[EchoPath | None], EchoCanceller], room: Room) -> Score
     cuts = client_cuts = 0
     answer_minutes = 0.0
     for scene, output in outputs:
-        begun, by_client = own_turns(scene, output), client_turns(scene, output)
+        begun, by_client = own_turns(output), client_turns(output)
         where += [f"{scene.kind} {at:.1f} (cut)" for at in (*begun, *by_client)]
         cuts += len(begun)
         client_cuts += len(by_client)
-        answer_minutes += float(answering(scene).sum()) / RATE / 60
+        answer_minutes += float(answering(output).sum()) / RATE / 60
     return Scores(
         room,
         **values,
-        first_ms=noticed_ms(first, run(make(None), first)),
-        again_ms=noticed_ms(first, run(make(path), first)),
+        first_ms=noticed_ms(run(make(None), first)),
+        again_ms=noticed_ms(run(make(path), first)),
         cuts=cuts,
         client_cuts=client_cuts,
         answer_minutes=answer_minutes,
@@ -173,21 +178,35 @@ def score(make: Callable[[EchoPath | None], EchoCanceller], room: Room) -> Score
         minutes=minutes,
         caught=caught,
         utterances=utterances,
-        false_ducks=sum(output.ducked for _, output in outputs),
+        false_pauses=sum(len(false_pauses(output)) for _, output in outputs),
         where=where,
     )
 
 
-def answering(scene: Scene) -> np.ndarray:
-    """Return a mask of the samples of the answers, with 150 ms after each."""
-    sounds = (scene.far != 0).astype(np.float32)
-    return np.asarray(np.convolve(sounds, np.ones(int(0.15 * RATE), np.float32))[: len(sounds)] > 0.5)
+def answering(output: Output) -> np.ndarray:
+    """Return a mask of the samples of the answers, where no person speaks.
+
+    It goes on for 150 ms after each. After a pause the end of an answer may come together with what a person says next.
+    """
+    return _longer(output.answers, 0.15) & ~_longer(output.scene.near != 0, 0.5)
 
 
-def own_turns(scene: Scene, output: Output) -> list[float]:
+def _longer(mask: np.ndarray, seconds: float) -> np.ndarray:
+    """Return a mask of samples, and of so many seconds after each."""
+    before, count = np.cumsum(mask), int(seconds * RATE)
+    return np.asarray(before - np.concatenate((np.zeros(count), before))[: len(mask)] > 0)
+
+
+def own_turns(output: Output) -> list[float]:
     """Return the seconds at which the server takes an answer for a person."""
-    answers = answering(scene)
+    answers = answering(output)
     return [at for at in server_starts(output) if answers[int(at * RATE)]]
+
+
+def false_pauses(output: Output) -> list[float]:
+    """Return the seconds at which an answer is paused without a person."""
+    answers = answering(output)
+    return [at for at in output.pauses if answers[int(at * RATE) - 1]]
 
 
 def server_starts(output: Output) -> list[float]:
@@ -198,11 +217,12 @@ def server_starts(output: Output) -> list[float]:
     return [at / RATE for at, edges in starts if any(isinstance(edge, Started) for edge in edges)]
 
 
-def noticed_ms(scene: Scene, output: Output) -> tuple[float, float]:
-    """Return the ms after which server and client notice the person.
+def noticed_ms(output: Output) -> tuple[float, float, float]:
+    """Return the ms until silence, and until server and client notice the person.
 
     They count from the first sample above -40 dBFS.
     """
+    scene = output.scene
     began = float(np.flatnonzero(np.abs(scene.near) > 0.01)[0]) / RATE
     answer = float(np.flatnonzero(scene.far)[0]) / RATE
 
@@ -211,20 +231,28 @@ def noticed_ms(scene: Scene, output: Output) -> tuple[float, float]:
         # A chunk comes with its last frame.
         return 1000 * (begun[0] - began) + 10 if begun and begun[0] > began else NEVER_MS
 
-    return after(server_starts(output)), after(client_starts(scene, output))
+    return silent_ms(output, began), after(server_starts(output)), after(client_starts(output))
 
 
-def client_turns(scene: Scene, output: Output) -> list[float]:
+def silent_ms(output: Output, began: float) -> float:
+    """Return the ms after second `began` until 100 ms of silence begin."""
+    at, length = int(began * RATE), RATE // 10
+    paused = np.cumsum(np.concatenate(([0], output.answers & (output.scene.far == 0))))[at:]
+    silent = np.flatnonzero(paused[length:] - paused[:-length] == length)
+    return 1000 * float(silent[0]) / RATE if len(silent) else NEVER_MS
+
+
+def client_turns(output: Output) -> list[float]:
     """Return the seconds at which our own detector takes an answer for a person."""
-    answers = answering(scene)
-    return [at for at in client_starts(scene, output) if answers[int(at * RATE)]]
+    answers = answering(output)
+    return [at for at in client_starts(output) if answers[int(at * RATE)]]
 
 
-def client_starts(scene: Scene, output: Output) -> list[float]:
+def client_starts(output: Output) -> list[float]:
     """Return the seconds at which our own detector begins a turn, where it decides."""
     begun: list[float] = []
     activity = InputActivity("responsive", on_begin=lambda: begun.append(at / RATE), on_end=lambda: None)
-    pcm, step, plays = to_int16(output.clean), 2 * FRAME, scene.far != 0
+    pcm, step, plays = to_int16(output.clean), 2 * FRAME, output.answers
     for number, near_end in enumerate(output.near_end):
         at = number * step
         speaks = bool(plays[max(0, at - RATE // 10) : at + step].any())

@@ -20,9 +20,6 @@ FADE_MS = 3
 DECAY_MS = 5
 """Length of the ramp to silence when the ring runs dry."""
 
-DUCKED = 0.25
-"""Gain (-12 dB) while the ring is ducked."""
-
 
 class SampleRing:
     """Ring of samples: a callback writes, the worker reads; drops what does not fit."""
@@ -81,10 +78,9 @@ class PlayoutRing:
     """Ring of 10 ms slots, each of a generation: the worker fills, the callback plays.
 
     A cut is one integer store: the next `read` fades the current slot over `FADE_MS` if it is below `cut_below` and
-    skips the rest. `paused` is another: the next `read` fades over a slot, those after it consume nothing, and playing
-    goes on with the next sample. While `ducked`, all is played at -12 dB, from `FADE_MS` after the next `read` on. An
-    empty ring falls to silence in 5 ms. `played` counts the samples copied from each slot, those in the fade of a pause
-    among them, but not those in the fade of a cut.
+    skips the rest. While `paused` or `held`, also one store, nothing is consumed after the same fade; then playing goes
+    on with the next sample, faded in over a slot. An empty ring falls to silence in 5 ms. `played` counts the samples
+    copied from each slot, those in the fade of a pause among them, but not those in the fade of a cut.
     """
 
     SLOTS = 32
@@ -93,22 +89,19 @@ class PlayoutRing:
         "_data",
         "_decay",
         "_decay_left",
-        "_duck",
         "_fade",
         "_fade_at",
         "_gain",
-        "_is_ducking",
-        "_is_holding",
+        "_is_paused",
         "_last",
         "_mute",
         "_playing_gen",
         "_slots",
-        "_unduck",
         "_unmute",
         "cut_below",
-        "ducked",
         "firsts",
         "gens",
+        "held",
         "mark",
         "muted",
         "paused",
@@ -137,16 +130,14 @@ class PlayoutRing:
         self.cut_below = 0
         self.muted = False
         self.paused = False
-        self.ducked = False
-        self._is_ducking = False
-        self._is_holding = False
+        """True while the operator or the session pauses what is played."""
+        self.held = False
+        """True while it is decided whether a voice is a person's."""
+        self._is_paused = False
         # Raised cosine from 1 to 0, and a straight fall for the value that a dry ring stops at.
         self._fade = _falling(rate * FADE_MS // 1000)
         self._mute = _falling(slot)
         self._unmute: Float32 = self._mute[::-1].copy()
-        self._duck: Float32 = DUCKED + (1 - DUCKED) * self._fade
-        # Back within a slot: what comes slowly is noticed least.
-        self._unduck: Float32 = DUCKED + (1 - DUCKED) * self._unmute
         decay = rate * DECAY_MS // 1000
         self._decay: Float32 = (1 - (np.arange(decay, dtype=np.float32) + 1) / decay).astype(np.float32)
         self._decay_left = 0
@@ -182,12 +173,12 @@ class PlayoutRing:
         The last one has been heard at the clock time `ended` (s). Must not block or raise.
         """
         at, end, frames, slot, fade = 0, 0, len(out), self.slot, len(self._fade)
-        paused, held = self.paused, self._is_holding
+        paused, was_paused = self.paused or self.held, self._is_paused
         if paused:
-            if held:
+            if was_paused:
                 out[:] = _silence(len(out))
                 return
-            frames = min(frames, slot)
+            frames = min(frames, fade)
         while at < frames:
             position = self.read_position
             number = position // slot
@@ -221,32 +212,22 @@ class PlayoutRing:
             self._decay_left = len(self._decay)
         if at:
             self.mark = (end, ended - (len(out) - at) / (slot * 100))
-        if paused != held:
-            self._is_holding = paused
+        if paused != was_paused:
+            self._is_paused = paused
             self._fade_over(out[:at], out_of=paused)
         if at < len(out):
             self._fall_silent(out[at:])
-        self._apply_duck(out)
         self._apply_mute(out)
 
-    def _apply_duck(self, samples: Samples) -> None:
-        wanted, ducking = self.ducked, self._is_ducking
-        if not (wanted or ducking):
-            return
-        out = np.asarray(samples)
-        if wanted != ducking:
-            self._is_ducking = wanted
-            ramp = (self._duck if wanted else self._unduck)[: len(out)]
-            np.multiply(out[: len(ramp)], ramp, out=out[: len(ramp)])
-            out = out[len(ramp) :]
-        if wanted:
-            np.multiply(out, DUCKED, out=out)
-
     def _fade_over(self, samples: Samples, *, out_of: bool) -> None:
-        """Fade the last samples before a pause, or the first after it, within a slot."""
+        """Fade the last samples before a pause, or the first after it.
+
+        What comes slowly is noticed least.
+        """
         out = np.asarray(samples)
-        count = min(len(out), self.slot)
-        ramp = self._mute[-count:] if out_of else self._unmute[:count]
+        ramp = self._fade if out_of else self._unmute
+        count = min(len(out), len(ramp))
+        ramp = ramp[-count:] if out_of else ramp[:count]
         np.multiply(out[:count], ramp, out=out[:count])
         if out_of:
             # What is cut in the pause has been silent already.

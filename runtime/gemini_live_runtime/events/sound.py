@@ -178,5 +178,5 @@ class Meters(Payload):
     xruns: int = 0
     drift_ppm: float | None = None
     heard_itself: int = 0
-    false_ducks: int = 0
+    false_pauses: int = 0
     answer: str = ""

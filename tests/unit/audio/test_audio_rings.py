@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -93,19 +94,33 @@ def test_a_ring_that_runs_dry_falls_to_silence_within_five_milliseconds() -> Non
     assert ring.played[0] == 240
 
 
-def test_a_ducked_ring_plays_twelve_decibels_less_within_three_milliseconds_and_comes_back_without_a_step() -> None:
+@pytest.mark.parametrize("flag", ["held", "paused"])
+def test_a_pause_is_silent_within_three_milliseconds_and_loses_no_sample(flag: str) -> None:
     ring = PlayoutRing(24_000)
     filled(ring, 1, 4)
     take(ring, 240)
-    ring.ducked = True
-    down, low = take(ring, 240), take(ring, 240)
-    ring.ducked = False
-    up = take(ring, 240)
-    assert np.allclose(down[72:], 0.125)
-    assert np.allclose(low, 0.125)
-    assert abs(up[-1] - 0.5) < 0.001
-    assert np.abs(np.diff(np.concatenate((down, low, up)))).max() < 0.01
+    setattr(ring, flag, True)
+    down, silence = take(ring, 240), take(ring, 240)
+    setattr(ring, flag, False)
+    up = np.concatenate((take(ring, 240), take(ring, 408)))
+    assert not down[72:].any()
+    assert not silence.any()
+    assert np.allclose(up[240:], 0.5)
+    assert np.abs(np.diff(np.concatenate((down, silence, up)))).max() < 0.015
+    # A slot, the fade, and all the rest.
+    assert ring.read_position == 240 + 72 + 648
     assert ring.played[:4] == [240, 240, 240, 240]
+
+
+def test_a_ring_that_is_held_and_paused_goes_on_once_it_is_neither() -> None:
+    ring = PlayoutRing(24_000)
+    filled(ring, 1, 4)
+    ring.held = ring.paused = True
+    take(ring, 240)
+    ring.held = False
+    assert not take(ring, 240).any()
+    ring.paused = False
+    assert take(ring, 240).any()
 
 
 def test_a_muted_ring_lets_time_pass_in_silence_and_comes_back_without_a_step() -> None:

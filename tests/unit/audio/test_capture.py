@@ -8,7 +8,7 @@ from tests.unit.audio.audio_support import Recorder, babble, correlation, pcm, t
 from tests.unit.audio.echo_support import RATE, int16, noise
 
 from gemini_live_runtime.audio.echo.cancellers import NoCanceller
-from gemini_live_runtime.audio.echo.duck_probe import DuckProbe, ProbeState
+from gemini_live_runtime.audio.echo.pause_probe import PauseProbe, ProbeState
 from gemini_live_runtime.audio.levels import LevelMeter, mean_square
 from gemini_live_runtime.audio.processing.pipeline import AudioPipeline
 from gemini_live_runtime.audio.processing.voice_detector import VoiceDetector
@@ -100,13 +100,13 @@ def test_each_chunk_tells_whether_a_person_may_be_in_it() -> None:
 
 
 @pytest.mark.parametrize("verdict", ["person", ""])
-def test_chunks_wait_while_it_is_decided_who_speaks_and_the_loudspeaker_plays_less(verdict: ProbeState) -> None:
+def test_chunks_wait_while_it_is_decided_who_speaks_and_the_loudspeaker_is_silent(verdict: ProbeState) -> None:
     canceller, recorder = NoCanceller(), Recorder()
-    probe = canceller.probe = DuckProbe()
+    probe = canceller.probe = PauseProbe()
     pipeline = AudioPipeline(recorder, canceller, mic_rate=RATE, out_rate=RATE)
     ring = pipeline.playout.ring
     assert ring is not None
-    counts, ducked = [], []
+    counts, held = [], []
     for number in range(20):
         if number == 4:
             probe.update(suspected=True, likely=False, heard=False, believed=False, delay=0)
@@ -115,24 +115,24 @@ def test_chunks_wait_while_it_is_decided_who_speaks_and_the_loudspeaker_plays_le
         probe.frame = np.full(FRAME, 1000, np.int16)
         run(pipeline, tone(RATE, 0.01), np.zeros(FRAME, np.float32), start=number / 100)
         counts.append(len(recorder.chunks))
-        ducked.append(ring.ducked)
+        held.append(ring.held)
     assert counts == [0, 1, 1, 2, *[2] * 10, 7, 8, 8, 9, 9, 10]
-    assert ducked == [False] * 4 + [True] * 10 + [verdict == "person"] * 6
+    assert held == [False] * 4 + [True] * 10 + [verdict == "person"] * 6
     assert [chunk.captured_at for chunk in recorder.chunks] == pytest.approx([0.02 * n for n in range(1, 11)])
     assert [chunk.near_end for chunk in recorder.chunks[2:7]] == [verdict == "person"] * 5
     kept = recorder.microphone[4 * FRAME : 14 * FRAME]
     assert bool((kept == 1000).all()) == (verdict == "person")
 
 
-def test_a_muted_microphone_does_not_lower_the_loudspeaker() -> None:
+def test_a_muted_microphone_does_not_pause_the_loudspeaker() -> None:
     canceller = NoCanceller()
-    probe = canceller.probe = DuckProbe()
+    probe = canceller.probe = PauseProbe()
     pipeline = AudioPipeline(Recorder(), canceller, mic_rate=RATE, out_rate=RATE)
-    probe.state = "ducked"
+    probe.state = "paused"
     pipeline.set_microphone(False)
     pipeline.step(0.0)
     assert pipeline.playout.ring is not None
-    assert not pipeline.playout.ring.ducked
+    assert not pipeline.playout.ring.held
 
 
 def test_what_the_canceller_hears_as_played_is_after_cut_fade_and_mute() -> None:

@@ -10,7 +10,10 @@ from hypothesis.stateful import RuleBasedStateMachine, invariant, precondition, 
 from tests.unit.audio.audio_support import Recorder, pcm, tone
 
 from gemini_live_runtime.audio.playback.playout import Playout
-from gemini_live_runtime.audio.ring import PlayoutRing
+from gemini_live_runtime.audio.ring import FADE_MS, PlayoutRing
+
+FADE = 24 * FADE_MS
+"""Samples of the fade to silence."""
 
 
 class Device:
@@ -335,14 +338,14 @@ def test_a_pause_goes_on_with_the_very_next_sample() -> None:
     device.playout.set_paused(True)
     device.run(30)
     paused_at = device.playout.played_samples(1)
-    assert paused_at == 6 * 240
-    assert not device.sound[6 * 240 : 35 * 240].any()
+    assert paused_at == 5 * 240 + FADE
+    assert not device.sound[paused_at : 35 * 240].any()
     assert device.playout.playing
     device.playout.set_paused(False)
     device.run(30)
-    # But for the two slots that are faded, the sound is what it would have been without the pause.
+    # But for what is faded, the sound is what it would have been without the pause.
     heard = np.concatenate((device.sound[:paused_at], device.sound[35 * 240 :]))[:4_800] * 32_768
-    whole = np.r_[0 : 5 * 240, 7 * 240 : 4_800]
+    whole = np.r_[0 : 5 * 240, paused_at + 240 : 4_800]
     assert np.allclose(heard[whole], np.arange(4_800)[whole], atol=1)
     assert device.recorder.heard(1) == 4_800
     assert device.recorder.of("drained")
@@ -357,8 +360,8 @@ def test_what_is_cut_in_a_pause_makes_no_sound_and_what_follows_does() -> None:
     device.playout.cut(2)
     device.playout.set_paused(False)
     device.run(5)
-    assert not device.sound[6 * 240 :].any()
-    assert device.recorder.heard(1) == 6 * 240
+    assert not device.sound[5 * 240 + FADE :].any()
+    assert device.recorder.heard(1) == 5 * 240 + FADE
     device.playout.play(2, pcm(np.full(4_800, 8_000)))
     device.playout.end_of_turn(2)
     device.run(30)

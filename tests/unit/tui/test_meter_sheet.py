@@ -7,7 +7,7 @@ from dataclasses import replace
 import pytest
 
 from gemini_live_runtime.audio.echo.cancellers import EchoState
-from gemini_live_runtime.audio.echo.duck_probe import ProbeState
+from gemini_live_runtime.audio.echo.pause_probe import ProbeState
 from gemini_live_runtime.journal.fold.view import SessionView
 from gemini_live_tui.dialogs.meters import MeterSheet
 from gemini_live_tui.painting.glyphs import UNICODE
@@ -36,17 +36,17 @@ def test_clocks_that_were_not_measured_have_no_row() -> None:
     assert "clocks" not in shown(SessionView())
 
 
-@pytest.mark.parametrize("probe", ["ducked", "person"])
+@pytest.mark.parametrize("probe", ["paused", "person"])
 @pytest.mark.parametrize("state", ["learning", "proven", "disturbed"])
 @pytest.mark.parametrize("width", [74, 110])
 def test_the_states_of_filter_and_probe_are_shown_whole(state: EchoState, probe: ProbeState, width: int) -> None:
     sheet = MeterSheet(MeterHistory(), OwnCost(lambda: 0.0), UNICODE, on_rows=lambda count, height: None)
     view = SessionView()
-    view.meters = replace(view.meters, echo_filter=state, probe=probe, false_ducks=12)
+    view.meters = replace(view.meters, echo_filter=state, probe=probe, false_pauses=12)
     sheet.show(view, 0)
     rows = ["".join(text for text, _ in row) for row in sheet.rows(width, 60)]
     assert any(row.startswith(" echo loss") and row.endswith(f"  {state}, {probe}") for row in rows)
-    assert " false ducks 12 times, for an echo" in rows
+    assert " false pause 12 times, for an echo" in rows
 
 
 def test_a_filter_without_a_question_is_named_as_one() -> None:
@@ -56,4 +56,4 @@ def test_a_filter_without_a_question_is_named_as_one() -> None:
     sheet.show(view, 0)
     rows = ["".join(text for text, _ in row) for row in sheet.rows(74, 60)]
     assert any(row.endswith("  filter disturbed") for row in rows)
-    assert not any("false ducks" in row for row in rows)
+    assert not any("false pause" in row for row in rows)

@@ -148,16 +148,16 @@ class MeterSheet(Sheet):
             *_text("tokens", f"{view.prompt_tokens:,} in, {view.response_tokens:,} out", width),
             *_text("cost", self._price(), width),
             *self._dropped(width),
-            *self._false_ducks(width),
+            *self._false_pauses(width),
             *self._health(width),
             *self._clocks(width),
             *(_text("audio", self._audio_process(), width) if meters.audio_priority else []),
         ]
 
-    def _false_ducks(self, width: int) -> list[list[Run]]:
-        count = self._view.meters.false_ducks
+    def _false_pauses(self, width: int) -> list[list[Run]]:
+        count = self._view.meters.false_pauses
         times = "once" if count == 1 else f"{count:,} times"
-        return _text("false ducks", f"{times}, for an echo", width) if count else []
+        return _text("false pause", f"{times}, for an echo", width) if count else []
 
     def _audio_process(self) -> str:
         meters = self._view.meters

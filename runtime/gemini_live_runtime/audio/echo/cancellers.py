@@ -11,7 +11,7 @@ from typing import Literal, Protocol
 
 import numpy as np
 
-from gemini_live_runtime.audio.echo.duck_probe import DuckProbe
+from gemini_live_runtime.audio.echo.pause_probe import PauseProbe
 from gemini_live_runtime.audio.samples import FRAME, Int16
 
 SILENCE: Int16 = np.zeros(FRAME, np.int16)
@@ -44,7 +44,7 @@ class EchoCanceller(Protocol):
         ...
 
     @property
-    def probe(self) -> DuckProbe | None:
+    def probe(self) -> PauseProbe | None:
         """Probe that decides what may be a person's voice; None for one that never asks."""
         ...
 
@@ -70,7 +70,7 @@ class NoCanceller:
     name = ""
     has_near_end = True
     state: EchoState = ""
-    probe: DuckProbe | None = None
+    probe: PauseProbe | None = None
 
     def render(self, frame: Int16) -> None:
         """Do nothing."""
@@ -106,7 +106,7 @@ class Aec3:
     name = "WebRTC AEC3"
     has_near_end = True
     state: EchoState = ""
-    probe: DuckProbe | None = None
+    probe: PauseProbe | None = None
     __slots__ = ("_far", "_processor")
 
     def __init__(self) -> None:

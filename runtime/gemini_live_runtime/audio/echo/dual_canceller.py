@@ -13,7 +13,6 @@ import math
 import numpy as np
 
 from gemini_live_runtime.audio.echo.cancellers import SILENCE, Aec3, EchoState, FarQueue
-from gemini_live_runtime.audio.echo.duck_probe import DuckProbe
 from gemini_live_runtime.audio.echo.echo_path import RESPONSE_LEAD_MS, EchoPath
 from gemini_live_runtime.audio.echo.expected_echo import LouderSpeech
 from gemini_live_runtime.audio.echo.linear_echo import LinearEchoFilter
@@ -27,6 +26,7 @@ from gemini_live_runtime.audio.echo.near_end import (
     PredictionDoubt,
 )
 from gemini_live_runtime.audio.echo.path_judge import PathJudge
+from gemini_live_runtime.audio.echo.pause_probe import PauseProbe
 from gemini_live_runtime.audio.levels import power_db
 from gemini_live_runtime.audio.samples import FRAME, FRAME_MS, FULL_SCALE, Float32, Int16, rounded
 
@@ -34,7 +34,7 @@ _DISTURBED_FRAMES = 50
 TAIL_FRAMES = 30
 """Frames (300 ms) after a sound in which its echo may return."""
 _PLAYING_FRAMES = 4
-"""Frames after the last sound in which the loudspeaker may be lowered."""
+"""Frames after the last sound in which the loudspeaker may be paused."""
 _IDLE_FRAMES = 100
 """Frames (1 s) after the last sound in which an echo may still come."""
 _AUDIBLE_ECHO = 3.0
@@ -51,6 +51,8 @@ _SUPPRESSED = 0.01
 """Ratio (-20 dB) of the output of AEC3 behind the filter to its input below which there is no person."""
 _LEAST_INCOHERENCE = 0.5
 """Part of what the filter leaves, unlike its prediction, below which it is an echo on another path."""
+_PASSED = 0.001
+"""Ratio (-30 dB) of the output of AEC3 alone to the microphone from which it lets something through."""
 _LEAST_SHARE = 0.3
 """Share of a person's speech in what the filter leaves that counts while the echo is lower."""
 _EXPLAINED = 0.15
@@ -126,7 +128,7 @@ class DualCanceller:
         self._behind_power = self._person = self._mix = self._open = 0.0
         self._gain = 1.0
         self._open_share = 0.0
-        self.probe = DuckProbe()
+        self.probe = PauseProbe()
         self._path_judge = PathJudge(is_known=is_known)
         self._disturbed = 0
         self._has_moved = False
@@ -207,7 +209,7 @@ class DualCanceller:
         far = self._far.take()
         bare = frame.astype(np.float32)
         if np.count_nonzero(far):
-            if self._quiet > TAIL_FRAMES:
+            if self._quiet > TAIL_FRAMES and not self.probe.is_open:
                 self._close()
             self._quiet = 0
             if self._has_moved:
@@ -216,6 +218,7 @@ class DualCanceller:
         else:
             self._quiet += 1
         if self._quiet > _IDLE_FRAMES and self._person == 1.0:
+            self.probe.begin()
             self._witness.hear_noise(_power(bare))
             return self._pass(bare)
         error, echo = self._filter.step(far, frame)
@@ -242,6 +245,7 @@ class DualCanceller:
         self._path_judge.proven |= proven
         self._was_good |= self._share.leftover < GOOD_LEFTOVER
         self._behind_power += 0.3 * (_power(behind) - self._behind_power)
+        louder = False
         if self._expects_echo:
             suppressed = self._behind_power < _SUPPRESSED * self._share.left
             heard = 0.0 if doubted or suppressed or incoherence < _LEAST_INCOHERENCE else share
@@ -252,13 +256,22 @@ class DualCanceller:
             )
             self._louder_frames = max(0, self._louder_frames - 1)
             louder = self._louder.update(
-                self._filter, self._incoherence.spectra, incoherence, proven=proven, is_audible=is_audible
+                self._filter,
+                self._incoherence.spectra,
+                incoherence,
+                proven=proven,
+                is_audible=is_audible,
+                passes=_power(alone) > _PASSED * bare_power,
             )
-            self._ask(louder=louder and not (proven and suppressed), moved=moved and self._was_good)
-            if self._louder_frames and self._witness.believes:
-                share = max(share, self._louder.passing_share)
+            louder &= not (proven and suppressed)
+        elif self.probe.state:
+            # Nothing has been played for so long that all is a person's.
+            self._witness.update(float(is_audible), bare_power, _power(alone), proven=proven)
         else:
             self._witness.hear_noise(bare_power)
+        self._ask(louder=louder, moved=moved and self._was_good)
+        if self._expects_echo and self._louder_frames and self._witness.believes:
+            share = max(share, self._louder.passing_share)
         self._delay(error)
         if self._quiet > _IDLE_FRAMES:
             self._open = share = 1.0  # From here on it passes.
@@ -271,15 +284,16 @@ class DualCanceller:
         """
         witness, probe = self._witness, self.probe
         louder &= not moved
-        if self._quiet > TAIL_FRAMES or self._disturbed:
+        if (self._quiet > TAIL_FRAMES and not probe.is_open) or self._disturbed:
             probe.begin()
             return
         # What falls silent by itself shows nothing.
         plays = self._quiet < _PLAYING_FRAMES
+        exceeds = self._share.newest > _LEAST_SHARE
         found = probe.update(
-            suspected=plays and (witness.believes or (self._louder.suspects and not moved)),
+            suspected=plays and (witness.suspects or (self._louder.suspects and not moved)),
             likely=plays and (witness.is_confirmed or (self._louder.is_likely and not moved)),
-            heard=self._is_loud and ((witness.has_evidence and self._share.newest > _LEAST_SHARE) or louder),
+            heard=self._is_loud and ((witness.has_evidence and (exceeds or not self._expects_echo)) or louder),
             believed=witness.believes,
             delay=self._filter.delay,
         )

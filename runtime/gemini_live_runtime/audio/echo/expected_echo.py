@@ -41,8 +41,15 @@ class LouderSpeech:
     # Of arrays: numpy takes as long to convert a Python number as to multiply by it.
     _KEPT, _NEW = np.float32(_SMOOTHING), np.float32(1 - _SMOOTHING)
     _MARGIN = np.float32(_LOUDER)
-    _SUSPECT_SHARE, _SUSPECT_INCOHERENCE, _SUSPECT_FRAMES = 0.3, 0.5, 4
-    """The same values, and frames in a row, from which a person is suspected."""
+    _LIKELY_FRAMES = 4
+    """Frames in a row after which a person is likely."""
+    _SUSPECT_SHARE, _SUSPECT_FRAMES = 0.3, 3
+    """The same share, and frames in a row, from which a person is suspected."""
+    _SUSPECT_INCOHERENCE, _PASSED_INCOHERENCE = 0.65, 0.5
+    """The same part from which one is suspected, and where AEC3 lets some of it through.
+
+    In drawn rooms 0.5 alone suspects twice as many echoes: those that a filter leaves while it learns, which AEC3
+    suppresses by more than 30 dB."""
 
     __slots__ = (
         "_both",
@@ -76,7 +83,7 @@ class LouderSpeech:
     @property
     def is_likely(self) -> bool:
         """True while a person has been louder than the echo for some frames."""
-        return self._exceeding_run >= self._SUSPECT_FRAMES
+        return self._exceeding_run >= self._LIKELY_FRAMES
 
     @property
     def suspects(self) -> bool:
@@ -92,13 +99,21 @@ class LouderSpeech:
         return min(1.0, self._share / self._LEAST_SHARE)
 
     def update(
-        self, echo_filter: LinearEchoFilter, spectra: Complex64, incoherence: float, *, proven: bool, is_audible: bool
+        self,
+        echo_filter: LinearEchoFilter,
+        spectra: Complex64,
+        incoherence: float,
+        *,
+        proven: bool,
+        is_audible: bool,
+        passes: bool,
     ) -> bool:
         """Return True for a frame in which a person seems to speak.
 
         Takes the filter after its step, the spectra of what it leaves and of what it predicts (two frames under a Hann
         window), and the part of what it leaves that the prediction does not explain. Of a `proven` filter only what it
-        leaves counts: another learns a person's words, too. `is_audible` tells that the microphone exceeds the noise.
+        leaves counts: another learns a person's words, too. `is_audible` tells that the microphone exceeds the noise,
+        `passes` that AEC3 alone lets some of it through.
         """
         self._far[1:] = self._far[:-1]
         self._far[0] = _bands(echo_filter.newest_far_power)
@@ -117,6 +132,7 @@ class LouderSpeech:
         self._incoherence = keep * self._incoherence + (1 - keep) * incoherence
         exceeds = self._share > self._LEAST_SHARE and self._incoherence > self._LEAST_INCOHERENCE
         self._exceeding_run = self._exceeding_run + 1 if exceeds else 0
-        suspicious = self._share > self._SUSPECT_SHARE and self._incoherence > self._SUSPECT_INCOHERENCE
+        least = self._PASSED_INCOHERENCE if passes else self._SUSPECT_INCOHERENCE
+        suspicious = self._share > self._SUSPECT_SHARE and self._incoherence > least
         self._suspect_run = self._suspect_run + 1 if suspicious else 0
         return exceeds

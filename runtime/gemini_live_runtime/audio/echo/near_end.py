@@ -249,6 +249,8 @@ class NearEndWitness:
 
     HOLD_FRAMES = 60
     """Frames (600 ms) for which speech is believed after the last evidence; longer than the gaps between syllables."""
+    SUSPECT_FRAMES = 2
+    """Frames in a row with evidence from which speech is suspected; a leak gives single ones."""
     CONFIRMING_FRAMES = 7
     """Frames with evidence that confirm each other: the onset of an echo gives one to four."""
     _EVIDENCE_DECAY = 0.25
@@ -274,7 +276,17 @@ class NearEndWitness:
     _NOISE_RISE = 1.03
     """Rise per frame of the noise's level: 13 dB a second."""
 
-    __slots__ = ("_evidence", "_hold", "_microphone", "_strong", "_suppressed", "has_evidence", "is_confirmed", "noise")
+    __slots__ = (
+        "_evidence",
+        "_hold",
+        "_microphone",
+        "_run",
+        "_strong",
+        "_suppressed",
+        "has_evidence",
+        "is_confirmed",
+        "noise",
+    )
 
     def __init__(self) -> None:
         self.noise = self._FIRST_NOISE
@@ -283,7 +295,7 @@ class NearEndWitness:
 
     def reset(self) -> None:
         """Forget the evidence."""
-        self._hold = self._strong = 0
+        self._hold = self._strong = self._run = 0
         self._evidence = 0.0
         self.is_confirmed = False
         """True while speech is believed on more than a moment's evidence."""
@@ -295,6 +307,11 @@ class NearEndWitness:
     def believes(self) -> bool:
         """True while near-end speech is certain."""
         return self._hold > 0
+
+    @property
+    def suspects(self) -> bool:
+        """True while there is evidence for more than a frame."""
+        return self._run >= self.SUSPECT_FRAMES
 
     @property
     def is_fresh(self) -> bool:
@@ -351,6 +368,7 @@ class NearEndWitness:
             needed * self._microphone, self.least_speech
         )
         self.has_evidence = clear or (passes and share > self._LEAST_SHARE)
+        self._run = self._run + 1 if self.has_evidence else 0
         if self.has_evidence:
             self._hold = self.HOLD_FRAMES
             plain = share > self._STRONG_SHARE and self._suppressed > self._PLAIN * self._microphone

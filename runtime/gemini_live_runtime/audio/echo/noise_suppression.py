@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from gemini_live_runtime.audio.echo.cancellers import EchoCanceller, EchoState
-from gemini_live_runtime.audio.echo.duck_probe import DuckProbe
+from gemini_live_runtime.audio.echo.pause_probe import PauseProbe
 from gemini_live_runtime.audio.samples import Int16
 
 LEVEL = 1
@@ -37,7 +37,7 @@ class NoiseSuppression:
         return self._inner.state
 
     @property
-    def probe(self) -> DuckProbe | None:
+    def probe(self) -> PauseProbe | None:
         """Prober of the inner canceller."""
         return self._inner.probe
 

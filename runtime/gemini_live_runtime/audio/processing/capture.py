@@ -8,8 +8,8 @@ from __future__ import annotations
 import numpy as np
 
 from gemini_live_runtime.audio.echo.cancellers import EchoCanceller
-from gemini_live_runtime.audio.echo.duck_probe import KeptSound, ProbeState
 from gemini_live_runtime.audio.echo.erle import ErleMeter
+from gemini_live_runtime.audio.echo.pause_probe import KeptSound, ProbeState
 from gemini_live_runtime.audio.echo.self_hearing import SelfHearing
 from gemini_live_runtime.audio.interface import MIC_RATE, AudioListener, MicChunk
 from gemini_live_runtime.audio.levels import LevelMeter, mean_square
@@ -146,10 +146,10 @@ class Capture:
         return self._canceller.state if self.has_microphone and self.has_output else ""
 
     @property
-    def ducks(self) -> bool:
-        """True while the loudspeaker is to play less, so that a person shows."""
+    def pauses(self) -> bool:
+        """True while the loudspeaker is to be silent, so that a person is heard."""
         probe = self._canceller.probe
-        return probe is not None and probe.ducks and self.has_microphone and self.microphone_on
+        return probe is not None and probe.pauses and self.has_microphone and self.microphone_on
 
     @property
     def probe_state(self) -> ProbeState:
@@ -158,7 +158,7 @@ class Capture:
         return probe.state if probe is not None and self.has_microphone and self.has_output else ""
 
     @property
-    def false_ducks(self) -> int:
+    def false_pauses(self) -> int:
         """Times that this found no person, with the present canceller."""
         probe = self._canceller.probe
         return probe.echoes if probe is not None else 0

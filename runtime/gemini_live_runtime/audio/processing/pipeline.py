@@ -69,7 +69,7 @@ class AudioPipeline:
             self.capture.set_microphone(self._microphone_on)
         self.capture.step()
         if self.playout.ring is not None:
-            self.playout.ring.ducked = self.capture.ducks
+            self.playout.ring.held = self.capture.pauses
 
     def take_input(self, microphone: SampleRing, rate: int, canceller: EchoCanceller) -> None:
         """Continue with another microphone, beside playback. Called by the driver."""
@@ -112,7 +112,7 @@ class AudioPipeline:
             far_dropped=capture.far_dropped,
             heard_itself=capture.self_hearing.heard_itself,
             probe=capture.probe_state,
-            false_ducks=capture.false_ducks,
+            false_pauses=capture.false_pauses,
         )
 
 

@@ -362,7 +362,7 @@ _LATER_METERS = {
     "drift_ppm": None,
     "heard_itself": 0,
     "probe": "",
-    "false_ducks": 0,
+    "false_pauses": 0,
     "answer": "",
 }
 _METER_FIELDS = tuple(f.name for f in fields(MeterSample) if f.name not in _LATER_METERS)
