@@ -144,30 +144,28 @@ $(VENV)/.demo: pyproject.toml | $(VENV)/bin/python
 	@$(BIN)/python -m pip install --quiet --disable-pip-version-check -e '.[local]'
 	@touch $@
 
+# Most modules of the environments for tests are never imported: compiling them all would take a third of the time.
+PIP := $(BIN)/python -m pip --quiet --disable-pip-version-check
+
 $(VENV)/.test: pyproject.toml | $(VENV)/bin/python
-	@$(BIN)/python -m pip install --quiet --disable-pip-version-check -e '.[test]'
+	@$(PIP) install --no-compile -e '.[test]'
 	@touch $@
 
 .venv-lowest/.ready: pyproject.toml | $(VENV)/.test
-	$(OLDEST_PYTHON) -m venv --clear .venv-lowest
+	$(OLDEST_PYTHON) -m venv --clear --without-pip .venv-lowest
 	$(BIN)/python -m tests.packaging.lowest > .venv-lowest/requirements.txt
-	.venv-lowest/bin/python -m pip install --quiet --disable-pip-version-check -r .venv-lowest/requirements.txt
-	.venv-lowest/bin/python -m pip install --quiet --disable-pip-version-check --no-deps -e .
+	$(PIP) --python .venv-lowest/bin/python install --no-compile -r .venv-lowest/requirements.txt -e .
 	@touch $@
 
 # Google's own client lives apart: its dependencies must not shape ours, nor ours its.
-.venv-sdk/.ready:
-	$(PYTHON) -m venv .venv-sdk
-	.venv-sdk/bin/python -m pip install --quiet --disable-pip-version-check 'google-genai>=3,<4' pybase64
-	@touch $@
+.venv-sdk/.ready: PACKAGES := 'google-genai>=3,<4' pybase64
 
 .venv-adk/.ready: PACKAGES := 'google-adk>=2.13,<3'
 .venv-livekit/.ready: PACKAGES := 'livekit-agents>=1.8,<2' 'livekit-plugins-google>=1.8,<2'
 .venv-pipecat/.ready: PACKAGES := 'pipecat-ai[google]>=1.14,<2'
-# Most of their modules are never imported: compiling them all would take a third of the time.
-.venv-adk/.ready .venv-livekit/.ready .venv-pipecat/.ready: | $(VENV)/bin/python
+.venv-sdk/.ready .venv-adk/.ready .venv-livekit/.ready .venv-pipecat/.ready: | $(VENV)/bin/python
 	$(PYTHON) -m venv --clear --without-pip $(@D)
-	$(BIN)/python -m pip --python $(@D)/bin/python install --no-compile --quiet --disable-pip-version-check $(PACKAGES)
+	$(PIP) --python $(@D)/bin/python install --no-compile $(PACKAGES)
 	@touch $@
 
 .venv-genai-js/.ready:
