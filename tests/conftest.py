@@ -49,13 +49,14 @@ _FOREIGN = (
 )
 
 
-def pytest_collection_finish() -> None:
-    """Collect garbage rarely, which makes the console's tests a quarter faster.
+# Garbage is collected rarely: again and again it would walk through modules and tests, which stay for the whole run. So
+# tests are collected in two thirds of the time, and the console's are a quarter faster.
+gc.set_threshold(100_000, 50, 1000)
 
-    A collection walks through modules and tests, which stay for the whole run anyway.
-    """
+
+def pytest_collection_finish() -> None:
+    """Exempt modules and tests from the collection of garbage."""
     gc.freeze()
-    gc.set_threshold(100_000, 50, 1000)
 
 
 def pytest_make_parametrize_id(val: object) -> str | None:
