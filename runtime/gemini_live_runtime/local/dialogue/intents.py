@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections import deque
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from functools import cached_property
 
@@ -28,6 +29,12 @@ _CLOSE = 0.05
 
 _OVER = PAST | {"yesterday", "ago"}
 """Words of what has been."""
+
+_Meant = list[tuple[str, tuple[Intent, ...]]]
+"""Examples of a script, each with the intents that it matches best in any phase."""
+
+_EXAMPLES: deque[tuple[Script, _Meant]] = deque(maxlen=8)
+"""Those of the newest scripts: matching all examples takes milliseconds, and each conversation needs them."""
 
 _Found = tuple[tuple[float, int, float], int, Intent, Match]
 """Rank, place in the script, intent and match."""
@@ -235,9 +242,13 @@ class IntentMatcher:
         return SlotExtractor(self._script)
 
     @cached_property
-    def _meant(self) -> list[tuple[str, tuple[Intent, ...]]]:
-        """Examples, each with the intents that it matches best in any phase."""
-        return [(text, self._intents_of(Words(text))) for text in self._script.examples]
+    def _meant(self) -> _Meant:
+        """Examples with their intents, found once for all conversations."""
+        found = next((meant for script, meant in _EXAMPLES if script is self._script), None)
+        if found is None:
+            found = [(text, self._intents_of(Words(text))) for text in self._script.examples]
+            _EXAMPLES.append((self._script, found))
+        return found
 
     def _intents_of(self, words: Words) -> tuple[Intent, ...]:
         # Spoken phrases define an intent; a `typed` one may belong to an intent that only says it is too early.

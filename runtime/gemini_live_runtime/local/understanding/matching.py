@@ -56,7 +56,7 @@ class Matcher:
     def __init__(self, slots: Mapping[str, Slot], filler: tuple[tuple[str, ...], ...] = ()) -> None:
         self._slots = slots
         self._filler = tuple(group for group in filler if group)
-        self._last_leads: tuple[Words | None, tuple[tuple[int, float], ...]] = (None, ())
+        self._last: tuple[Words | None, bool, tuple[tuple[int, float], ...]] = (None, False, ())
         self._values = {
             name: (
                 *((tuple(split_words(value)), value) for value in slot.values),
@@ -68,13 +68,16 @@ class Matcher:
     def match(self, pattern: Pattern, words: Words) -> Match | None:
         """Return the cheapest match of all `words`, None when none is cheap enough."""
         count = len(words)
-        is_asked = words.is_question or is_no_text(words.plain)
-        if not 0 < count <= MAX_WORDS or (is_asked and self._is_text_only(pattern)):
+        if not 0 < count <= MAX_WORDS:
+            return None
+        is_asked, leads = self._read(words)
+        if is_asked and self._is_text_only(pattern):
             return None
         limit = 0.3 + 0.25 * count
         best: Match | None = None
-        for start, lead_cost in self._leads(words):
-            found = self._from(pattern, 0, words, start, {}, limit - lead_cost)
+        has_text = self._has_text(pattern)
+        for start, lead_cost in leads:
+            found = self._from(pattern, 0, words, start, {}, limit - lead_cost, has_text=has_text)
             if found is not None and (best is None or found.cost + lead_cost < best.cost):
                 best = Match(found.cost + lead_cost, found.slots)
         return best if best is None or not self._tells_text(pattern) else Match(best.cost / 2, best.slots)
@@ -107,20 +110,22 @@ class Matcher:
         limit = 0.3 + 0.25 * len(pattern)
         is_denial = not DENYING.isdisjoint(part for part in pattern if isinstance(part, str))
         starts = [at for at in range(len(words)) if is_denial or not self._is_denied(words.plain, at)]
-        places = (self._from(pattern, 0, words, start, {}, limit, whole=False) for start in starts)
+        has_text = self._has_text(pattern)
+        places = (self._from(pattern, 0, words, start, {}, limit, has_text=has_text, whole=False) for start in starts)
         return min((place for place in places if place is not None), key=lambda match: match.cost, default=None)
 
-    def _leads(self, words: Words) -> tuple[tuple[int, float], ...]:
-        """Return places and costs at which a pattern may begin.
+    def _read(self, words: Words) -> tuple[bool, tuple[tuple[int, float], ...]]:
+        """Return True for words that are no text to keep; where a pattern may begin.
 
-        These are the start and places after up to three groups of filler, the same for every pattern: an utterance
-        is matched against hundreds.
+        A place has its cost: the start, and places after up to three groups of filler. Both are the same for every
+        pattern, and an utterance is matched against hundreds.
         """
-        of, leads = self._last_leads
+        of, is_asked, leads = self._last
         if of is not words:
+            is_asked = words.is_question or is_no_text(words.plain)
             leads = tuple(self._find_leads(words.plain).items())
-            self._last_leads = words, leads
-        return leads
+            self._last = words, is_asked, leads
+        return is_asked, leads
 
     def _find_leads(self, plain: list[str]) -> dict[int, float]:
         starts = {0: 0.0}
@@ -145,6 +150,7 @@ class Matcher:
         slots: dict[str, SlotValue],
         budget: float,
         *,
+        has_text: bool,
         whole: bool = True,
     ) -> Match | None:
         if budget < 0:
@@ -153,16 +159,19 @@ class Matcher:
             cost = self._tail(words.plain, start) if whole else 0.0
             return None if cost is None or cost > budget else Match(cost, slots)
         best: Match | None = None
-        has_text = self._has_text(pattern)
         for length, cost, filled in self._steps(pattern[at], words, start, budget):
             if has_text and cost and not _may_be_mistyped(pattern[at]):
                 continue
-            rest = self._from(pattern, at + 1, words, start + length, slots | filled, budget - cost, whole=whole)
+            left = budget - cost
+            rest = self._from(
+                pattern, at + 1, words, start + length, slots | filled, left, has_text=has_text, whole=whole
+            )
             if rest is not None and (best is None or rest.cost + cost < best.cost):
                 best = Match(rest.cost + cost, rest.slots)
         # An additional article costs little.
         if start < len(words) and words.plain[start] in _ARTICLES:
-            rest = self._from(pattern, at, words, start + 1, slots, budget - _ARTICLE, whole=whole)
+            left = budget - _ARTICLE
+            rest = self._from(pattern, at, words, start + 1, slots, left, has_text=has_text, whole=whole)
             if rest is not None and (best is None or rest.cost + _ARTICLE < best.cost):
                 best = Match(rest.cost + _ARTICLE, rest.slots)
         return best
