@@ -112,7 +112,8 @@ prose: $(VENV)/.test
 # What takes long: more sentences for the recogniser, 10,000 simulated sessions, hostile servers in all modes,
 # panes in many more sessions, every mutation.
 SOAKED := tests/unit/local/test_recogniser_accuracy.py tests/session/link/test_engines_killed_at_any_write.py tests/simulation tests/faults tests/pilot/test_panes_hold.py tests/paraphrases \
-  tests/session/harness/test_nested_tasks.py tests/session/harness/test_late_spoken_consent.py tests/agents
+  tests/session/harness/test_nested_tasks.py tests/session/harness/test_late_spoken_consent.py \
+  tests/session/decisions/test_late_consent_in_a_session.py tests/session/link/test_conversations_on_a_failing_disk.py tests/agents
 soak: $(VENV)/.test
 	SOAK=1 $(BIN)/python -m pytest $(PARALLEL) $(SOAKED) $(PYTEST_ARGS)
 	$(BIN)/python -m tests.mutants

@@ -109,7 +109,8 @@ def _talk(agent: str, *options: str) -> ConversationJournal:
     return ConversationJournal(tuple(event.to_json() for event in read_journal(paths.sessions_dir() / session)))
 
 
-@dataclass(frozen=True)
+# Without a text: asyncio makes that of a task, with its result, whenever a runner ends.
+@dataclass(frozen=True, repr=False)
 class ConversationOutcome:
     """State, phases and events of an agent after a conversation in this process."""
 

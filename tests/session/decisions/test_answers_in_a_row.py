@@ -29,8 +29,10 @@ async def answering(of: Live) -> AsyncIterator[Talk]:
         async def answer() -> None:
             seen = 0
             while True:
-                await asyncio.sleep(0.05)
-                if answers(t) > seen:
+                await t.server.heard.wait()
+                t.server.heard.clear()
+                while answers(t) > seen:
+                    await asyncio.sleep(0.05)
                     seen += 1
                     for said in ({"outputTranscription": {"text": "Yes."}}, {"generationComplete": True}):
                         await t.server.says(serverContent=said)

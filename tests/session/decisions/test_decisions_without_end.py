@@ -239,9 +239,9 @@ async def test_what_code_that_decides_has_written_elsewhere_does_not_call_for_it
         held.append(t.state)
         await t.turn()
         await t.writes(other=1)
-        await t.passes(60)
+        await t.passes(20)
         # At the pace, each decision of a step may be asked for a few times.
-        assert len(calls) <= 6 * (BURST + 60 * PER_S)
+        assert len(calls) <= 6 * (BURST + 20 * PER_S)
         if len(calls) > BURST:
             assert [notice for notice in t.all(ev.Notice) if notice.code in ("state", "watchers")]
         held.clear()

@@ -48,7 +48,7 @@ async def test_each_code_of_an_author_may_only_read_or_is_not_called_without_end
         held.append(t.state)
         await goes_everywhere(t)
         await t.writes(other=1)
-        await t.passes(30)
+        await t.passes(5)
         written = t.state.get("app:n")
     decides = place.name.removeprefix("async ") in DECIDES
     assert set(decided) == {decides}

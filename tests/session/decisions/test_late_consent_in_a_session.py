@@ -7,6 +7,7 @@ utterance; the session sees marks, words and texts as they arrive.
 from __future__ import annotations
 
 import asyncio
+import os
 import random
 from dataclasses import dataclass, field
 
@@ -15,6 +16,7 @@ from tests.session.harness.test_consent_in_a_session import ordering
 from tests.session.talking import Talk, talk
 
 STEPS = 24
+SEEDS = 60 if os.environ.get("SOAK") else 20
 LATE_S = 2.0
 """Seconds between two voices of which the first may still wait for its words."""
 
@@ -137,7 +139,7 @@ class Script:
 
 @pytest.mark.parametrize("window", [1, 3])
 async def test_however_late_input_arrives_consent_counts_as_of_its_beginning(window: int) -> None:
-    for seed in range(60):
+    for seed in range(SEEDS):
         async with talk(ordering(window, 0)) as t:
             try:
                 await Script(t, random.Random(seed)).run()

@@ -11,6 +11,7 @@ from __future__ import annotations
 import asyncio
 import os
 from collections.abc import Callable, Iterator
+from copy import copy
 from functools import cache
 from itertools import permutations, product
 from types import SimpleNamespace
@@ -50,11 +51,8 @@ def plan(name: str) -> SessionPlan:
     return Live.builder(name).instruction("Be brief.").plan()
 
 
-class Quick(InlineTask[str]):
-    """Task whose plan is made once for all runs."""
-
-    def plan(self) -> SessionPlan:
-        return plan(self.name)
+TASKS = {name: InlineTask[str](name=name, instructions="Ask.") for name in ("outer", "inner")}
+"""Tasks of which each run takes copies: their plans are made once."""
 
 
 class Floor:
@@ -118,7 +116,7 @@ class Conversation:
         )
         self.runner.before_taking_over = self._prepare_memory
         self.queue.begin()
-        self.tasks = {name: Quick(name=name, instructions="Ask.") for name in ("outer", "inner")}
+        self.tasks = {name: copy(task) for name, task in TASKS.items()}
         self.awaits: dict[str, asyncio.Task[str]] = {}
         self.requests: list[asyncio.Future[Any]] = []
         self.is_over = False

@@ -66,7 +66,7 @@ def test_what_cannot_be_a_phrase_is_refused_without_decoding(pcm: bytes) -> None
 
 
 def test_noise_is_refused() -> None:
-    noise = np.random.default_rng(1).normal(0, 2_000, RECOGNISER_RATE * 2).astype("<i2").tobytes()
+    noise = np.random.default_rng(1).normal(0, 2_000, RECOGNISER_RATE).astype("<i2").tobytes()
     assert recognise(noise).text == ""
 
 
@@ -84,12 +84,12 @@ def test_recognising_takes_no_virtual_time() -> None:
 
 
 def test_compiled_grammars_are_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(recogniser, "MAX_GRAMMARS", 3)
+    monkeypatch.setattr(recogniser, "MAX_GRAMMARS", 2)
     talk = dialogue()
-    for letter in "abcde":
+    for letter in "abc":
         talk.declare({f"tool_{letter}": {}})
         recognise(say("flite:slt", "goodbye"), talk)
-    assert len(shared_engine()._compiled) <= 3
+    assert len(shared_engine()._compiled) <= 2
 
 
 def test_without_pocketsphinx_the_extra_is_named(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -82,10 +82,13 @@ class ScriptedServer:
     def __init__(self, transport: Transport) -> None:
         self._transport = transport
         self.frames: list[dict[str, Any]] = []
+        self.heard = asyncio.Event()
+        """Set with every frame; who waits for the next one clears it."""
 
     async def hears(self) -> dict[str, Any]:
         frame: dict[str, Any] = json.loads(await self._transport.recv())
         self.frames.append(frame)
+        self.heard.set()
         return frame
 
     async def hears_a(self, kind: str) -> dict[str, Any]:
