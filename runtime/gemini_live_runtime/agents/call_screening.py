@@ -20,7 +20,15 @@ from gemini_live_runtime import (
     called_ok,
     key,
 )
-from gemini_live_runtime.agents.call_tools import CALLER, CONTACT, REASON, is_the_same_caller, look_up, take_message
+from gemini_live_runtime.agents.call_tools import (
+    CALLER,
+    CONTACT,
+    REASON,
+    is_a_reason,
+    is_the_same_caller,
+    look_up,
+    take_message,
+)
 
 
 class Call(BaseModel):
@@ -35,7 +43,7 @@ class Call(BaseModel):
 SCREENED = (key("session:phase") == "decide") | (key("session:phase") == "message")
 FACTS = [
     FieldPromotion.overwrite("caller").to(CALLER).when(is_the_same_caller),
-    FieldPromotion.non_empty("reason").to(REASON).when(~SCREENED),  # later words are a message
+    FieldPromotion.non_empty("reason").to(REASON).when(is_a_reason).when(~SCREENED),  # later words are a message
     FieldPromotion.overwrite("urgency").when(key("session:phase") == "decide"),  # only when the agent has asked
     FieldPromotion.true_only("spam"),
 ]

@@ -31,3 +31,11 @@ async def look_up(state: State) -> None:
 def is_the_same_caller(name: str, state: State) -> bool:
     """Return True for the first name, and for more of it: "Anna", then "Anna Miller"."""
     return f"{name} ".startswith(f"{state.get(CALLER, '')} ".lstrip())
+
+
+def is_a_reason(reason: str, state: State) -> bool:
+    """Return False for more of the caller's name: "Miller" or "Anna Miller" from Anna."""
+    caller = str(state.get(CALLER, ""))
+    words = reason.split()
+    is_name = bool(caller and words) and all(word[:1].isupper() and word.isalpha() for word in words)
+    return not (is_name and (words[0] == caller.split()[0] or len(words) == len(caller.split()) == 1))

@@ -20,7 +20,7 @@ class BundledAgent:
 
 
 CATALOGUE: tuple[BundledAgent, ...] = (
-    BundledAgent("concierge", "A hotel concierge: weather, timers, notes, a table, a taxi, the time.", 3, 18, 1),
+    BundledAgent("concierge", "A hotel concierge: weather, timers, notes, a table, a taxi, the time.", 3, 19, 1),
     BundledAgent("clinic", "A clinic's intake: what is wrong, how urgent it is, an appointment.", 7, 3, 1),
     BundledAgent(
         "restaurant", "A restaurant's order desk: dishes, a total, payment, and a kitchen that takes a while.", 5, 5

@@ -21,10 +21,11 @@ BOOKING = StateKey("app:booking", dict[str, str])
 @tool
 def find_patient(name: str, birth_year: int, state: State) -> dict[str, str]:
     """Look a patient up by first name and year of birth."""
-    patient = PATIENTS.get((name.lower(), birth_year))
+    first, *_ = [*name.split(), ""]
+    patient = PATIENTS.get((first.lower(), birth_year))
     if patient is None:
         return {"error": f"There is no {name} born in {birth_year}"}
-    state.set(NAME, name)
+    state.set(NAME, first)
     state.set("user:patient_id", patient)
     return {"patient_id": patient}
 

@@ -22,14 +22,20 @@ TAXI_S = 10.0
 
 @tool
 async def set_timer(
-    minutes: Annotated[float, Within(gt=0, le=24 * 60)], context: ToolContext, label: str = ""
+    minutes: Annotated[float, Within(gt=0, le=24 * 60)],
+    context: ToolContext,
+    label: str = "",
+    instead: bool = False,
 ) -> dict[str, Any]:
     """Set a timer, whose end you will announce, also in a later conversation.
 
     Args:
         minutes: How long, in minutes.
         label: What it is for.
+        instead: Put it in the place of the timer that was set last.
     """
+    if instead:
+        await _cancel_newest(context)
     minutes = int(minutes) if minutes == int(minutes) else minutes
     length = duration_in_words(minutes)
     await _notifications(context).set_timer(label or length, seconds=minutes * 60)
@@ -41,6 +47,23 @@ async def list_timers(context: ToolContext) -> dict[str, Any]:
     """List the running timers with the time left."""
     waiting = (await _notifications(context).timers())["timers"]
     return {"count": len(waiting), "timers": [f"{one['text']}, {one['left']} left" for one in waiting]}
+
+
+@tool
+async def cancel_timer(context: ToolContext) -> dict[str, Any]:
+    """Cancel the timer that was set last."""
+    cancelled = await _cancel_newest(context)
+    return {"cancelled": cancelled} if cancelled else {"error": "No timer is running."}
+
+
+async def _cancel_newest(context: ToolContext) -> str:
+    """Return the text of the timer that is cancelled, "" where none waits."""
+    waiting = (await _notifications(context).timers())["timers"]
+    if not waiting:
+        return ""
+    newest = max(waiting, key=lambda one: str(one["timer"]))  # The names begin with the time of setting.
+    await _notifications(context).cancel_timer(newest["timer"])
+    return str(newest["text"])
 
 
 def _notifications(context: ToolContext) -> Notifications:
@@ -110,4 +133,4 @@ def hotel_tools(wall_clock: Callable[[], datetime]) -> tuple[Tool, ...]:
 
     # In its own announcement a timer cannot set another one.
     timer = replace(set_timer, after_notification=False)
-    return get_weather, timer, list_timers, add_note, list_notes, delete_last_note, order_taxi, get_time
+    return get_weather, timer, list_timers, cancel_timer, add_note, list_notes, delete_last_note, order_taxi, get_time

@@ -6,6 +6,7 @@ import re
 
 from gemini_live_runtime import TranscriptWindow
 from gemini_live_runtime.local.dialogue.confirmation import words_to_act_on
+from gemini_live_runtime.local.dialogue.dialogue_state import last_question
 from gemini_live_runtime.local.language.clauses import clauses_of, quotes
 from gemini_live_runtime.local.language.vocabulary import asks
 from gemini_live_runtime.local.understanding.accounting import unaccounted
@@ -33,12 +34,18 @@ WISHES = {
 """Pattern of each wish, for words in small letters without punctuation."""
 
 
+_OF_A_CHANGE = re.compile(r"\b(?:add|take (?:off|the)|which|how many|instead)\b")
+"""Questions to which a yes agrees to no order: "What should I take off?"."""
+
 _ORDER = frozenset({"order", "food", "meal", "table", "bill", "kitchen", "everything"})
 
 
 def wishes(window: TranscriptWindow) -> dict[str, bool]:
     """Extract what the guest wants by regular expressions, without a model."""
-    return wishes_in(words_to_act_on(window))
+    found = wishes_in(words_to_act_on(window))
+    if _OF_A_CHANGE.search(last_question(window.asked).lower()):
+        found.pop("agrees", None)
+    return found
 
 
 def wishes_in(said: str) -> dict[str, bool]:

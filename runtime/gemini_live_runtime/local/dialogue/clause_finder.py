@@ -22,6 +22,13 @@ from gemini_live_runtime.records import record
 _JOINTS = re.compile(r"[,;&+]|\b(?:and|plus|as well as)\b", re.IGNORECASE)
 """Words between parts of a sentence that may each ask for something."""
 
+_COUNTS = re.compile(
+    rf"{_JOINTS.pattern}|(?<=\w)(?<!twenty)(?<!thirty)(?<!forty)(?<!fifty)(?<!and)(?<!or)(?<!for)(?<!at)(?<!past)\s+"
+    r"(?=(?:one|two|three|four|five|six|seven|eight|nine|ten|[1-9]) [a-z])",
+    re.IGNORECASE,
+)
+"""Joints, and the beginnings of further counts: "one fish two salads"."""
+
 _PART_OF_AN_HOUR = re.compile(r"\b(?:half past|quarter (?:past|to))(?= *(?:please|then|instead|actually)*$)")
 
 _MAX_PARTS = 6
@@ -108,11 +115,19 @@ class ClauseFinder:
         Each part has to be whole, and all have to mean the same; [] otherwise. With `to_ask` a single part counts
         beside others that mean nothing: it can be asked about.
         """
-        parts = [
-            words
-            for part in _JOINTS.split(text.rstrip(" ?"))
-            if len(words := Words(part)) and not self._matcher.is_filler(words)
-        ]
+        found = self._wishes_of(text, self._parts(text, _JOINTS), now, to_ask=to_ask)
+        if len(found) > 1:
+            return found
+        counts = self._parts(text, _COUNTS)
+        counted = self._wishes_of(text, counts, now, to_ask=False)
+        # Each part has to be one of them: "take out one soup" is no order.
+        return counted if 1 < len(counted) == len(counts) else found
+
+    def _parts(self, text: str, joints: re.Pattern[str]) -> list[Words]:
+        parts = [Words(part) for part in joints.split(text.rstrip(" ?"))]
+        return [words for words in parts if len(words) and not self._matcher.is_filler(words)]
+
+    def _wishes_of(self, text: str, parts: Sequence[Words], now: DialogueState, *, to_ask: bool) -> list[Wish]:
         if not 1 < len(parts) <= _MAX_PARTS:
             return []
         found = [self._matching.best(part, now) for part in parts]

@@ -74,11 +74,20 @@ def split_original(text: str) -> list[str]:
     return pieces
 
 
+_WHICH_ONE = frozenset({
+    "later", "earlier", "first", "last", "second", "next", "other", "same", "new", "old", "wrong", "early", "late",
+    "right", "which", "every", "this", "either", "big", "small", "bigger", "smaller", "better", "latter", "former",
+})  # fmt: skip
+"""Words before a "one" that is no number: "the later one"."""
+
+
 def parse_number(words: list[str], start: int) -> tuple[int, int] | None:
     """Read a number (up to 999) at `start`; return it and its number of words."""
     if start >= len(words):
         return None
     first = words[start]
+    if first == "one" and start and words[start - 1] in _WHICH_ONE:
+        return None
     if first.isascii() and first.isdigit() and len(first) <= 6:
         return int(first), 1
     if first == "hundred":

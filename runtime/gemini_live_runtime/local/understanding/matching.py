@@ -215,8 +215,9 @@ class Matcher:
         for value_words, value in self._values[slot.name]:
             cost = 0.0
             for offset, meant in enumerate(value_words):
-                edits = _typos_of(plain[start + offset], meant) if start + offset < len(plain) else None
-                if edits is None:
+                word = plain[start + offset] if start + offset < len(plain) else ""
+                edits = _typos_of(word, meant) if word else None
+                if edits is None or (names_people(slot, value) and is_another_name(word, meant)):
                     break
                 cost += edits * _EDIT
             else:
@@ -279,6 +280,19 @@ def _is_cut(plain: list[str], start: int, length: int) -> bool:
     if start or length == len(plain):
         return False
     return plain[length - 1] in ("not", "to", "never", "should", "i", "you") or is_no_text(plain[:length])
+
+
+def names_people(slot: Slot, value: str) -> bool:
+    """Return True when `value` is one of the people that a slot names."""
+    return not slot.others and value[:1].isupper()
+
+
+def is_another_name(word: str, meant: str) -> bool:
+    """Return True when a word is another name: Roberta, not Robert.
+
+    Names differ in their last letter, as Marie and Maria; who is mistaken for another is harmed.
+    """
+    return word != meant and word[-1:] != meant[-1:] and not meant.startswith(word)
 
 
 def _typos_of(word: str, meant: str) -> int | None:

@@ -30,7 +30,12 @@ from gemini_live_runtime.local.language.words import (
     split_words,
 )
 from gemini_live_runtime.local.scripts.script_types import Meaning, Script, Slot
-from gemini_live_runtime.local.understanding.matching import MAX_WORDS, SlotValue
+from gemini_live_runtime.local.understanding.matching import (
+    MAX_WORDS,
+    SlotValue,
+    is_another_name,
+    names_people,
+)
 from gemini_live_runtime.local.understanding.sentence import Sentence
 from gemini_live_runtime.local.understanding.utterance_words import Words
 from gemini_live_runtime.records import record
@@ -395,6 +400,7 @@ def _choices(slot: Slot, sentence: Sentence) -> Iterator[tuple[int, int, SlotVal
         for phrase, value in named
         for at in sentence.places(phrase)
         if sentence.free.issuperset(range(at, at + len(phrase)))
+        and not (names_people(slot, value) and is_another_name(sentence.words[at + len(phrase) - 1], phrase[-1]))
     ]
     for length, at, value in sorted(found, key=lambda item: item[:2]):
         yield at, -length, value

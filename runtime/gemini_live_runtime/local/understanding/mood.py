@@ -34,6 +34,12 @@ _PERSON = (
     "|ladies|guys?|people|person|manager|waiter|concierge|driver|technician|landlord|girlfriend|boyfriend)"
 )
 
+_OPENING = r"(?:(?:ok|okay|yes|right|so|well|alright|fine|wait|hold on|hang on|and|but|sure|all right) )*"
+_AT_WORK = (
+    "(?:restarting|rebooting|resetting|testing|checking|doing|trying|unplugging|plugging|switching|turning|unpacking)"
+)
+"""Verbs of what people say that they are doing themselves."""
+
 _ASKING = _any_of(
     rf"^(?:should|must|am|had|ought|has|shall(?! we (?:say|make)\b)) (?:{_PRONOUN}|the|my|your)\b",
     r"^have (?:i|we|they|you(?! got\b))\b",
@@ -143,6 +149,9 @@ _SPOKEN_OF = _any_of(
     rf"(?:^(?:(?:but|and|so|well|no|oh) )*(?:i|we) have |\b(?:i|we) have (?:got|already|just|only) )"
     rf"(?:(?:got|already|just|only) )*(?:(?:an?|the|my|our|some|\d+)\b|{_NUMBER})"
     r"(?!.*\b(?:please|want|need|would like)\b)",
+    rf"^{_OPENING}(?:(?:i am|we are|it is|(?:he|she) is) (?:now |just |already |busy )*)?{_AT_WORK} "
+    rf"(?:it|that|this|the \w+|my \w+)\b(?!.*\b(?:please|{_PRONOUN} (?:can|could|would))\b)",
+    rf"^{_OPENING}(?:i am|we are|it is|he is|she is) (?:now |just |already |busy )*{_AT_WORK}\b(?!.*\bplease\b)",
     r"\b(?:i|we|they) (?:(?:both|all|also|really|quite|do|always|only) )*like\b|^(?:(?:yes|ok|oh|well) )*i know$",
     r"^(?:it|that|this) is (?:an?|the|some|my) (?!yes\b|deal\b|date\b|\d|" + _NUMBER + r")\w+",
     r"^(?:both|all|some|none|most) of (?:us|you|them) (?:are|is|were|have)\b",

@@ -157,6 +157,10 @@ class SelfRepair:
                 return again, len(before)
             if same is None:
                 return 0, -1
+            given = [value.kind for value in self._values(after)]
+            if len(given) > 1 and [value.kind for value in values[-len(given) :]] == given:
+                # "for two at seven, no, three at eight": all of them are replaced.
+                return values[-len(given)].at, len(before)
             start = same.at
             if meant.at:  # "by card, no, in cash": the words before the value are replaced, too.
                 while start and before[start - 1].plain in _LEADS:
