@@ -7,7 +7,7 @@ BIN := $(VENV)/bin
 # Processes and test workers share compiled modules, also where the environment says not to write them.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: demo test test-fast test-rest test-simulation test-sound test-lowest test-clients test-ready-clients clients lint style types imports prose bench docs clean mutants soak sound
+.PHONY: demo test test-fast test-rest test-sound test-lowest test-clients test-ready-clients clients lint style types imports prose bench docs clean mutants soak sound
 
 demo: $(VENV)/.demo
 	@$(BIN)/gemini-live-tui demo
@@ -15,16 +15,13 @@ demo: $(VENV)/.demo
 # Unit tests and whole sessions; decoding sentences takes a minute by itself and belongs to the rest.
 FAST := tests/session tests/unit
 SLOW := tests/unit/local/test_recogniser_accuracy.py
-# Tests that listen to real sound run one after the other; the others run beside each other, and some of them wait for
-# processes.
+# Tests that listen to real sound run one after the other, and mostly wait; the others run beside each other.
 ALONE := tests/audio
-# These compute and wait for nothing: they run beside those tests, which mostly wait.
-SIMULATED := tests/rooms tests/paraphrases tests/simulation tests/faults/test_fuzzed_frames.py
-# Further targets that run beside them: CI tests the lowest versions then.
+# Further targets that run beside the tests with sound, after the rest: CI tests the lowest versions then.
 BESIDE_SOUND :=
 # Tests of the modules that call each dependency whose lowest version is to be shown to work.
-LOWEST_AUDIO := alignment calibration canceller_input cancellers capture device_audio device_helper devices erle file_audio recorded_storms wav
-LOWEST_CLI := config config_commands sessions_commands talk_servers talk_sound usage
+LOWEST_AUDIO := cancellers capture device_audio devices file_audio wav
+LOWEST_CLI := config config_commands sessions_commands talk_sound usage
 LOWEST_WIRE := b64 connection credentials key_check key_store websocket websocket_ends websocket_refusals
 LOWEST_LOCAL := activity recogniser speech
 LOWEST = \
@@ -33,13 +30,13 @@ LOWEST = \
   $(LOWEST_WIRE:%=tests/unit/wire/test_%.py) \
   $(LOWEST_LOCAL:%=tests/unit/local/test_%.py) \
   tests/unit/tools tests/unit/state/test_keys.py tests/unit/conversation/test_llm_extractor.py tests/unit/test_paths.py \
-  tests/unit/journal/test_flac.py tests/unit/tui/test_clipboard.py tests/pilot/test_console_typing.py
+  tests/unit/journal/test_flac.py tests/unit/tui/test_clipboard.py tests/pilot/test_console_slash.py
 # The longest files first: no worker is left with one of them at the end.
-FIRST := $(SLOW) tests/docs tests/mutants tests/sdk tests/pilot/test_console_actions.py \
-  tests/agents tests/e2e $(filter-out $(SIMULATED),$(wildcard tests/faults/test_*.py))
+FIRST := $(SLOW) tests/docs tests/mutants tests/sdk tests/pilot/test_console_actions.py tests/pilot/test_theme_contrast.py \
+  tests/agents tests/paraphrases tests/simulation tests/rooms tests/e2e tests/faults
 # By its files: of a folder that follows one of its own files pytest takes no further ones.
 PILOT = $(filter-out $(FIRST),$(wildcard tests/pilot/test_*.py))
-REST = $(FIRST) $(PILOT) $(filter-out $(FIRST) $(FAST) $(ALONE) $(SIMULATED) tests/pilot tests/faults,$(patsubst %/,%,$(wildcard tests/*/)))
+REST = $(FIRST) $(PILOT) $(filter-out $(FIRST) $(FAST) $(ALONE) tests/pilot,$(patsubst %/,%,$(wildcard tests/*/)))
 CLIENTS := adk genai-js livekit pipecat
 # In the order given: by itself xdist begins with the files of most tests, and ends with long files of one or two.
 BY_FILE := --dist loadfile --no-loadscope-reorder
@@ -53,17 +50,13 @@ beside = log=$$(mktemp); $(1) >"$$log" 2>&1 & beside=$$!; trap 'kill $$beside' I
 
 test: $(VENV)/.test
 	@$(call beside,$(MAKE) --no-print-directory lint,$(MAKE) --no-print-directory test-fast)
-	@$(MAKE) --no-print-directory test-rest
-	@$(call beside,nice -n 19 $(MAKE) -k --no-print-directory test-simulation $(BESIDE_SOUND),$(MAKE) --no-print-directory test-sound)
+	@$(call beside,$(MAKE) --no-print-directory test-sound,nice -n 19 $(MAKE) -k --no-print-directory test-rest $(BESIDE_SOUND))
 
 test-fast: $(VENV)/.test
 	$(BIN)/python -m pytest $(PARALLEL) $(FAST) $(SLOW:%=--ignore=%) $(PYTEST_ARGS)
 
 test-rest: $(VENV)/.test .venv-sdk/.ready
 	$(BIN)/python -m pytest $(WAITING) $(REST) --ignore=tests/sdk/clients $(PYTEST_ARGS)
-
-test-simulation: $(VENV)/.test
-	$(BIN)/python -m pytest $(PARALLEL) $(SIMULATED) $(PYTEST_ARGS)
 
 test-sound: $(VENV)/.test
 	$(BIN)/python -m pytest -q $(ALONE) $(PYTEST_ARGS)
