@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Sequence
 from dataclasses import replace
-from typing import Any
+from functools import cache
+from typing import Any, TypeVar
 
 import pytest
 from hypothesis import HealthCheck, given, settings
@@ -44,6 +46,8 @@ from gemini_live_runtime.session.control import preview_runner
 from gemini_live_runtime.session.definition.callbacks import EventCallbacks
 from gemini_live_runtime.state.guards import Guard
 
+T = TypeVar("T")
+
 NAMES = ("app:a", "app:b", "user:c", "bare", "turn:d")
 VALUES = st.one_of(
     st.none(), st.booleans(), st.integers(-2, 9), st.floats(-1, 9, width=16), st.sampled_from(["", "x", "y"])
@@ -58,6 +62,14 @@ def _patient(monkeypatch: pytest.MonkeyPatch) -> None:
 
 WITHOUT_SHRINKING = (HypothesisPhase.explicit, HypothesisPhase.reuse, HypothesisPhase.generate)
 """A smaller agent is found in minutes only."""
+
+
+def pick(draw: st.DrawFn, items: Sequence[T]) -> T:
+    """Draw one of items that other ones were drawn for.
+
+    `sampled_from` would check such a new strategy each time, which takes longer than drawing.
+    """
+    return items[draw(st.integers(0, len(items) - 1))]
 
 
 def nothing() -> None:
@@ -75,10 +87,10 @@ def fill(state: State) -> None:
 
 @st.composite
 def guards(draw: st.DrawFn, names: tuple[str, ...] = (*NAMES, "derived:one", "two", "session:phase")) -> Guard:
-    term = key(draw(st.sampled_from(names)))
+    term = key(pick(draw, names))
     number = draw(st.integers(0, 8))
-    guard: Guard = draw(
-        st.sampled_from([term > number, term <= number, term == "x", term.is_set(), term.is_true(), term.is_missing()])
+    guard: Guard = pick(
+        draw, [term > number, term <= number, term == "x", term.is_set(), term.is_true(), term.is_missing()]
     )
     match draw(st.integers(0, 5)):
         case 0:
@@ -93,22 +105,21 @@ def guards(draw: st.DrawFn, names: tuple[str, ...] = (*NAMES, "derived:one", "tw
 
 @st.composite
 def watchers(draw: st.DrawFn) -> Watcher:
-    term = key(draw(st.sampled_from((*NAMES, "derived:one", "derived:two", "session:phase", "session:presented:it"))))
+    term = key(pick(draw, (*NAMES, "derived:one", "derived:two", "session:phase", "session:presented:it")))
     number = draw(st.integers(0, 8))
     guard = draw(guards())
-    predicate = draw(
-        st.sampled_from(
-            [
-                term.changed(),
-                term.changed_to("x"),
-                term.changed_from(True),
-                term.crossed_above(number),
-                term.crossed_below(number),
-            ]
-        )
+    predicates = (
+        [
+            term.changed(),
+            term.changed_to("x"),
+            term.changed_from(True),
+            term.crossed_above(number),
+            term.crossed_below(number),
+        ]
         if draw(st.booleans())
-        else st.sampled_from([guard.became_true(), guard.became_false()])
+        else [guard.became_true(), guard.became_false()]
     )
+    predicate = pick(draw, predicates)
     return Watcher(predicate, nothing, blocking=draw(st.booleans()))
 
 
@@ -142,13 +153,13 @@ def patterns(draw: st.DrawFn, number: int) -> TemporalPattern:
     count = draw(st.integers(1, 3))
     # An author's own detector is asked in a thread, which takes its time.
     kinds = [
-        *[SustainedDetector(draw(guards()), draw(st.sampled_from([1.505, 30.0])))] * 3,
-        *[RateDetector(draw(st.sampled_from(DECIDED_BY_EDITS)), count, 60.0)] * 3,
+        *[SustainedDetector(draw(guards()), pick(draw, [1.505, 30.0]))] * 3,
+        *[RateDetector(pick(draw, DECIDED_BY_EDITS), count, 60.0)] * 3,
         TurnCountDetector(draw(guards()), count),
         Reached(draw(guards()), count),
     ]
-    cooldown = draw(st.sampled_from([0.0, 0.0, 1.0]))
-    return TemporalPattern(f"pattern {number}", draw(st.sampled_from(kinds)), nothing, cooldown_s=cooldown)
+    cooldown = pick(draw, [0.0, 0.0, 1.0])
+    return TemporalPattern(f"pattern {number}", pick(draw, kinds), nothing, cooldown_s=cooldown)
 
 
 def both(state: State) -> Any:
@@ -181,11 +192,11 @@ def agents(draw: st.DrawFn) -> Live:
                         for to in names
                         if to != name and (to, name) != ("third", "third")
                     ],
-                    guard=draw(st.one_of(st.none(), guards())),
+                    guard=draw(guards()) if draw(st.booleans()) else None,
                     requires=draw(st.sets(st.sampled_from(NAMES[:3]), max_size=1)),
                     clear_on_enter=draw(st.sets(st.sampled_from(NAMES), max_size=2)),
-                    presents=draw(st.sampled_from([(), ("it",)])),
-                    tools=draw(st.sampled_from([None, ()])),
+                    presents=pick(draw, [(), ("it",)]),
+                    tools=pick(draw, [None, ()]),
                 )
                 for name in names
             )
@@ -195,10 +206,15 @@ def agents(draw: st.DrawFn) -> Live:
     return of
 
 
+@cache
+def _some_of(names: tuple[str, ...]) -> st.SearchStrategy[list[str]]:
+    return st.lists(st.sampled_from(names), min_size=1, max_size=3, unique=True)
+
+
 @st.composite
 def edits(draw: st.DrawFn, names: tuple[str, ...] = (*NAMES, "app:typed")) -> tuple[dict[str, Any], ...]:
     found: list[dict[str, Any]] = []
-    for name in draw(st.lists(st.sampled_from(names), min_size=1, max_size=3, unique=True)):
+    for name in draw(_some_of(names)):
         remove = draw(st.integers(0, 4)) == 0
         found.append({"key": name, "remove": True} if remove else {"key": name, "value": draw(VALUES)})
     return tuple(found)
