@@ -86,7 +86,7 @@ Function = ast.FunctionDef | ast.AsyncFunctionDef
 
 def problems(source: str) -> Iterator[tuple[int, str]]:
     """Yield a line number and a sentence for each docstring that breaks a rule."""
-    for node in ast.walk(ast.parse(source)):
+    for node in _statements(ast.parse(source)):
         if isinstance(node, ast.Module | ast.ClassDef | Function):
             text = ast.get_docstring(node, clean=False)
             if text is not None:
@@ -96,6 +96,14 @@ def problems(source: str) -> Iterator[tuple[int, str]]:
         for line, text in _attribute_docs(node):
             if _first_word(text) in OPENINGS or HIDDEN_ACTOR.search(text):
                 yield line, "an attribute's description begins with a noun and names who acts"
+
+
+def _statements(node: ast.AST) -> Iterator[ast.AST]:
+    """Yield `node` and the statements in it: expressions have no docstrings."""
+    yield node
+    for child in ast.iter_child_nodes(node):
+        if isinstance(child, ast.stmt | ast.excepthandler | ast.match_case):
+            yield from _statements(child)
 
 
 def _of_docstring(text: str, *, is_action: bool) -> Iterator[str]:
