@@ -98,9 +98,9 @@ def clinic() -> Live:
     )
     confirm = Phase(
         "confirm",
-        lambda state: f"Offer this appointment: {state.get(OFFER)}. Book it when the caller says yes.",
+        lambda state: f"Offer this appointment: {state.get(OFFER)}. Book it at a yes, or find another one.",
         presents="appointment",  # from now on a "yes" answers this offer: see after_presented
-        tools=book_slot,
+        tools=[book_slot, find_slot],
         transitions=[
             urgent,
             Transition("booked", AGREED & BOOKING.is_set(), because="they agreed and it is booked"),

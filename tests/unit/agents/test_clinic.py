@@ -123,7 +123,9 @@ def test_short_answers_count_after_their_questions() -> None:
 
 def test_another_part_of_the_day_is_looked_for_instead() -> None:
     after = talk_to(clinic(), *OFFERED, "in the afternoon")
-    assert after.phases[-2:] == ["confirm", "schedule"]
+    assert after.phases[-1] == "confirm"
+    assert after.state.get("app:offer") == "tomorrow at two"
+    assert "app:booking" not in after.state
 
 
 def test_pain_that_grows_while_an_appointment_is_offered_cannot_wait() -> None:
