@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
+from collections.abc import AsyncIterator, Iterator
+from contextlib import asynccontextmanager, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
+from unittest.mock import patch
 
 from tests.support.manual_clock import ManualClock
 from tests.support.patience import PATIENCE_S
 from tests.support.scripted_link import ScriptedLink, source_of
 from textual import events
+from textual._compositor import Compositor
 from textual.keys import _character_to_key
 from textual.pilot import Pilot
 
@@ -77,14 +79,32 @@ def screen_text(app: ConsoleApp) -> str:
 
 async def settle(app: ConsoleApp, link: ScriptedLink) -> None:
     """Return when everything the link said is folded and painted."""
-    async with asyncio.timeout(PATIENCE_S):
-        while not await _took_in(app, link):  # noqa: ASYNC110
-            # Something comes from a thread.
-            await asyncio.sleep(0.001)
-    for _ in range(6):
-        if app.is_running:
-            app.frames.flush()
-        await idle(app)
+    with _unpainted():
+        async with asyncio.timeout(PATIENCE_S):
+            while not await _took_in(app, link):  # noqa: ASYNC110
+                # Something comes from a thread.
+                await asyncio.sleep(0.001)
+        for _ in range(5):
+            await _next_frame(app)
+    if app.is_running and app.screen._compositor._dirty_regions:
+        app.screen._compositor_refresh()
+    await _next_frame(app)
+
+
+async def _next_frame(app: ConsoleApp) -> None:
+    if app.is_running:
+        app.frames.flush()
+    await idle(app)
+
+
+@contextmanager
+def _unpainted() -> Iterator[None]:
+    """Collect what changes on the screen, to be painted once at the end.
+
+    Painting costs a third of a test, and nothing shows the pictures in between.
+    """
+    with patch.object(Compositor, "render_update", lambda *_, **__: None):
+        yield
 
 
 async def _took_in(app: ConsoleApp, link: ScriptedLink) -> bool:
