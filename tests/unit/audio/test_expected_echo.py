@@ -33,9 +33,7 @@ class Call:
         self._before = np.zeros((2, FRAME), np.float32)
         self._at = 0
 
-    def go_on(
-        self, ms: int, person: float = 0.0, incoherence: float = 1.0, *, proven: bool = False, passes: bool = False
-    ) -> bool:
+    def go_on(self, ms: int, person: float = 0.0, incoherence: float = 1.0, *, proven: bool = False) -> bool:
         """Return True when a person was noticed.
 
         `person` is the amplitude of one relative to that of the echo.
@@ -49,9 +47,7 @@ class Call:
             newest = np.stack(self.filter.step(far, microphone))
             spectra = np.fft.rfft(np.hstack((self._before, newest)) * WINDOW, norm="forward").astype(np.complex64)
             self._before = newest
-            found |= self.louder.update(
-                self.filter, spectra, incoherence, proven=proven, is_audible=True, passes=passes
-            )
+            found |= self.louder.update(self.filter, spectra, incoherence, proven=proven, is_audible=True)
         return found
 
 
@@ -101,12 +97,14 @@ def test_what_is_like_the_prediction_is_no_person_however_loud() -> None:
     assert not call.go_on(500, person=3.2, incoherence=0.5)
 
 
-@pytest.mark.parametrize("passes", [False, True])
-def test_what_is_partly_like_the_prediction_is_suspicious_where_aec3_lets_it_through(*, passes: bool) -> None:
+@pytest.mark.parametrize(("person", "suspected"), [(1.8, False), (5.0, True)])
+def test_what_is_partly_like_the_prediction_is_suspicious_only_where_it_is_loud(
+    *, person: float, suspected: bool
+) -> None:
     call = Call(known_ms=DELAY_MS)
-    assert not call.go_on(500)
-    assert not call.go_on(200, person=3.2, incoherence=0.6, passes=passes)
-    assert call.louder.suspects is passes
+    assert not call.go_on(500, incoherence=0.6)
+    assert not call.go_on(200, person=person, incoherence=0.6)
+    assert call.louder.suspects is suspected
     call.go_on(200, person=3.2)
     assert call.louder.suspects
 
@@ -117,9 +115,7 @@ def test_a_sound_that_a_proven_filter_predicts_is_no_person_however_loud(*, prov
     call.go_on(700)
     sound = np.random.default_rng(1).normal(0, 300, (2, FRAME + 1)).astype(np.complex64)
     sound[0] *= 0.03  # of it is left
-    found = [
-        call.louder.update(call.filter, sound, 1.0, proven=proven, is_audible=True, passes=False) for _ in range(12)
-    ]
+    found = [call.louder.update(call.filter, sound, 1.0, proven=proven, is_audible=True) for _ in range(12)]
     assert any(found) is not proven
 
 

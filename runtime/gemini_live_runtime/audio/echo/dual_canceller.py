@@ -51,8 +51,6 @@ _SUPPRESSED = 0.01
 """Ratio (-20 dB) of the output of AEC3 behind the filter to its input below which there is no person."""
 _LEAST_INCOHERENCE = 0.5
 """Part of what the filter leaves, unlike its prediction, below which it is an echo on another path."""
-_PASSED = 0.001
-"""Ratio (-30 dB) of the output of AEC3 alone to the microphone from which it lets something through."""
 _LEAST_SHARE = 0.3
 """Share of a person's speech in what the filter leaves that counts while the echo is lower."""
 _EXPLAINED = 0.15
@@ -261,7 +259,6 @@ class DualCanceller:
                 incoherence,
                 proven=proven,
                 is_audible=is_audible,
-                passes=_power(alone) > _PASSED * bare_power,
             )
             louder &= not (proven and suppressed)
         elif self.probe.state:

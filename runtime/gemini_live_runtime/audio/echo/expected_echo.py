@@ -43,13 +43,12 @@ class LouderSpeech:
     _MARGIN = np.float32(_LOUDER)
     _LIKELY_FRAMES = 4
     """Frames in a row after which a person is likely."""
-    _SUSPECT_SHARE, _SUSPECT_FRAMES = 0.3, 3
-    """The same share, and frames in a row, from which a person is suspected."""
-    _SUSPECT_INCOHERENCE, _PASSED_INCOHERENCE = 0.65, 0.5
-    """The same part from which one is suspected, and where AEC3 lets some of it through.
+    _SUSPICIOUS = ((0.3, 0.65), (0.7, 0.5))
+    """Pairs of both, of which either makes a person suspected: what is unlike the prediction, or very loud.
 
-    In drawn rooms 0.5 alone suspects twice as many echoes: those that a filter leaves while it learns, which AEC3
-    suppresses by more than 30 dB."""
+    0.3 and 0.5 together suspect half as many echoes again in drawn rooms, and people hardly sooner."""
+    _SUSPECT_FRAMES = 2
+    """Frames in a row after which one is suspected."""
 
     __slots__ = (
         "_both",
@@ -106,14 +105,12 @@ class LouderSpeech:
         *,
         proven: bool,
         is_audible: bool,
-        passes: bool,
     ) -> bool:
         """Return True for a frame in which a person seems to speak.
 
         Takes the filter after its step, the spectra of what it leaves and of what it predicts (two frames under a Hann
         window), and the part of what it leaves that the prediction does not explain. Of a `proven` filter only what it
-        leaves counts: another learns a person's words, too. `is_audible` tells that the microphone exceeds the noise,
-        `passes` that AEC3 alone lets some of it through.
+        leaves counts: another learns a person's words, too. `is_audible` tells that the microphone exceeds the noise.
         """
         self._far[1:] = self._far[:-1]
         self._far[0] = _bands(echo_filter.newest_far_power)
@@ -132,7 +129,6 @@ class LouderSpeech:
         self._incoherence = keep * self._incoherence + (1 - keep) * incoherence
         exceeds = self._share > self._LEAST_SHARE and self._incoherence > self._LEAST_INCOHERENCE
         self._exceeding_run = self._exceeding_run + 1 if exceeds else 0
-        least = self._PASSED_INCOHERENCE if passes else self._SUSPECT_INCOHERENCE
-        suspicious = self._share > self._SUSPECT_SHARE and self._incoherence > least
+        suspicious = any(self._share > share and self._incoherence > unlike for share, unlike in self._SUSPICIOUS)
         self._suspect_run = self._suspect_run + 1 if suspicious else 0
         return exceeds
