@@ -139,6 +139,7 @@ NOT_INPUTS: dict[str, tuple[str, ...]] = {
         "audio.echo.envelopes.MAX_LAG",
         "audio.playback.jitter.MAX_TARGET_MS",
         "audio.echo.dual_canceller._MAX_LEAK",
+        "audio.echo.pause_probe.MAX_LIKELY_WAIT_FRAMES",
         "audio.echo.pause_probe.MAX_WAIT_FRAMES",
         "audio.echo.linear_echo._MAX_COVARIANCE",
         "audio.devices.streams.MAX_DELAY_S",

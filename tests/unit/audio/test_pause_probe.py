@@ -12,6 +12,7 @@ from gemini_live_runtime.audio.echo.pause_probe import (
     DECAY_FRAMES,
     DECIDING_FRAMES,
     LEAST_DELAY_FRAMES,
+    MAX_LIKELY_WAIT_FRAMES,
     MAX_WAIT_FRAMES,
     ORDER_FRAMES,
     TALKING_FRAMES,
@@ -93,7 +94,7 @@ def test_after_each_echo_the_next_probe_waits_twice_as_long_until_a_person_is_fo
 def test_more_than_a_suspicion_waits_for_a_quarter_of_that_and_a_second_at_most() -> None:
     room = Room(8, 2.0, likely=True)
     probe = ORDER_FRAMES + 8 + DECAY_FRAMES + DECIDING_FRAMES
-    pauses = [probe + min(WAIT_FRAMES * doubled // 4, WAIT_FRAMES) for doubled in (1, 2, 4, 8, 16)]
+    pauses = [probe + min(WAIT_FRAMES * doubled // 4, MAX_LIKELY_WAIT_FRAMES) for doubled in (1, 2, 4, 8, 16)]
     assert waits(room.run(10 * SECOND))[:5] == pauses
 
 

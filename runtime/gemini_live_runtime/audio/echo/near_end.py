@@ -249,11 +249,11 @@ class NearEndWitness:
 
     HOLD_FRAMES = 60
     """Frames (600 ms) for which speech is believed after the last evidence; longer than the gaps between syllables."""
-    SUSPECT_FRAMES = 2
-    """Frames in a row with evidence from which speech is suspected; a leak gives single ones."""
     CONFIRMING_FRAMES = 7
     """Frames with evidence that confirm each other: the onset of an echo gives one to four."""
     _EVIDENCE_DECAY = 0.25
+    _SUSPICIOUS_EVIDENCE = 1.5
+    """Frames with evidence, soon after one another, from which speech is suspected; a leak gives single ones."""
     FRESH_FRAMES = 6
     """Frames for which evidence is fresh: a mark of the user's voice needs it again and again."""
     _EXPLAINED_FRAMES = 5
@@ -280,7 +280,6 @@ class NearEndWitness:
         "_evidence",
         "_hold",
         "_microphone",
-        "_run",
         "_strong",
         "_suppressed",
         "has_evidence",
@@ -295,7 +294,7 @@ class NearEndWitness:
 
     def reset(self) -> None:
         """Forget the evidence."""
-        self._hold = self._strong = self._run = 0
+        self._hold = self._strong = 0
         self._evidence = 0.0
         self.is_confirmed = False
         """True while speech is believed on more than a moment's evidence."""
@@ -310,8 +309,8 @@ class NearEndWitness:
 
     @property
     def suspects(self) -> bool:
-        """True while there is evidence for more than a frame."""
-        return self._run >= self.SUSPECT_FRAMES
+        """True while there is more than a moment's evidence."""
+        return self._evidence >= self._SUSPICIOUS_EVIDENCE
 
     @property
     def is_fresh(self) -> bool:
@@ -368,7 +367,6 @@ class NearEndWitness:
             needed * self._microphone, self.least_speech
         )
         self.has_evidence = clear or (passes and share > self._LEAST_SHARE)
-        self._run = self._run + 1 if self.has_evidence else 0
         if self.has_evidence:
             self._hold = self.HOLD_FRAMES
             plain = share > self._STRONG_SHARE and self._suppressed > self._PLAIN * self._microphone

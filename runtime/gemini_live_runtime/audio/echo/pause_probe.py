@@ -32,11 +32,10 @@ TALKING_FRAMES = 90
 RETURN_FRAMES = 8
 """Frames after a pause in which playback has gone on, where it does."""
 MAX_WAIT_FRAMES = 6_400
-WAIT_FRAMES = 100
-"""Frames until the next probe after one that found an echo; doubled by each until a person is found.
-
-More than a suspicion waits for a quarter of that, at most for so many: a canceller that is sure is seldom wrong.
-"""
+WAIT_FRAMES = 50
+"""Frames until the next probe after one that found an echo; doubled by each until a person is found."""
+MAX_LIKELY_WAIT_FRAMES = 100
+"""Most frames for which more than a suspicion waits, a quarter of the others: a canceller is seldom wrong then."""
 
 
 class PauseProbe:
@@ -82,7 +81,9 @@ class PauseProbe:
                 self.state = ""
         elif self.state == "paused":
             return self._decide(heard)
-        elif (suspected and self._since >= self._wait) or (likely and self._since >= min(self._wait // 4, WAIT_FRAMES)):
+        elif (suspected and self._since >= self._wait) or (
+            likely and self._since >= min(self._wait // 4, MAX_LIKELY_WAIT_FRAMES)
+        ):
             self.state, self._since = "paused", 0
             self._needed_from = ORDER_FRAMES + max(LEAST_DELAY_FRAMES, delay) + DECAY_FRAMES
             self._heard.clear()
