@@ -21,6 +21,7 @@ TOOLS = (
         "memory_put",
         "memory_delete",
         "task_cancel",
+        "cancel_timer",
     ),
 )
 
