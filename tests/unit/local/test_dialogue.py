@@ -11,7 +11,7 @@ from gemini_live_runtime.local.parts import Reply
 from gemini_live_runtime.local.scripts.script import bundled_script
 
 TOOLS = (
-    *("get_weather", "set_timer", "list_timers", "add_note", "list_notes"),
+    *("get_weather", "set_timer", "list_timers", "cancel_timer", "add_note", "list_notes"),
     *(
         "delete_last_note",
         "book_table",
