@@ -331,7 +331,8 @@ def measure(folder: Path, rounds: int) -> int:
         ("audio process idle", idle, IDLE_CPU, " % of a core"),
         ("kill of the engine -> last callback", end, END_MS, " ms"),
     )
-    row("CPU of the process that only copies", "", f"{floor:.1f} % of a core")
+    shares = f"conversation {talking / floor:.2f}x, idle {idle / floor:.2f}x"
+    row("CPU of the process that only copies", "", f"{floor:.1f} % of a core ({shares})")
     good = True
     for what, value, target, unit in results:
         good &= value <= target
