@@ -16,6 +16,7 @@ from gemini_live_runtime import events as ev
 from gemini_live_runtime.audio.file_audio import FileAudio
 from gemini_live_runtime.audio.interface import MODEL_RATE
 from gemini_live_runtime.audio.program_audio import ProgramAudio
+from gemini_live_runtime.audio.ring import FADE_MS
 from gemini_live_runtime.audio.wav import WavReader, WavWriter
 from gemini_live_runtime.errors import AgentError, GeminiLiveError
 from gemini_live_runtime.wire.audio_frame import encode_model_audio
@@ -90,10 +91,11 @@ async def test_without_words_the_speech_goes_on_with_the_sample_after_the_last_o
         assert t.all(ev.PlaybackDrained)
     heard = np.round(samples(tmp_path / "out.wav") * 32_767).astype(int)
     sent, first, at = np.frombuffer(COUNTED, "<i2"), int(np.flatnonzero(heard)[0]), resumed.at
-    # But for a slot on each side of the pause, which is faded, each sample is heard once and in order.
+    # But for a slot on each side of the pause, which is faded, each sample is heard once and in order. Of the slot in
+    # which the pause begins only the fade is played.
     assert np.abs(heard[first : first + at - 240] - sent[: at - 240]).max() <= 1
     silent = first + at + int(np.flatnonzero(heard[first + at :])[0]) - (first + at)
-    silent -= silent % 240
+    silent -= (silent + FADE_MS * MODEL_RATE // 1000) % 240
     assert silent > 2 * MODEL_RATE
     rest = heard[first + silent + at + 240 : first + silent + len(sent)]
     assert np.abs(rest - sent[at + 240 :]).max() <= 1
