@@ -21,7 +21,6 @@ TOOLS = (
         "memory_put",
         "memory_delete",
         "task_cancel",
-        "cancel_timer",
     ),
 )
 
