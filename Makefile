@@ -41,8 +41,8 @@ CLIENTS := adk genai-js livekit pipecat
 # In the order given: by itself xdist begins with the files of most tests, and ends with long files of one or two.
 BY_FILE := --dist loadfile --no-loadscope-reorder
 PARALLEL := -q -n auto --maxprocesses 4 $(BY_FILE)
-# Many of the rest wait for processes of their own: one worker more than processors ends them 30 % sooner.
-WAITING := -q -n $(shell $(PYTHON) -c 'import os; print(min(4, (os.cpu_count() or 1) + 1))') $(BY_FILE)
+# Many of the rest wait for processes of their own: with two workers more than processors none of these is idle.
+WAITING := -q -n $(shell $(PYTHON) -c 'import os; print(min(6, (os.cpu_count() or 1) + 2))') $(BY_FILE)
 
 # $(call beside,QUIET,SHOWN) runs two commands at once, prints the first's output at the end, and fails if either does.
 beside = log=$$(mktemp); $(1) >"$$log" 2>&1 & beside=$$!; trap 'kill $$beside' INT TERM; \

@@ -21,7 +21,7 @@ from tests.support.quickly_idle import be_quickly_idle
 from gemini_live_runtime.journal.completion.missing_parts import EXIT_CODES
 
 SOAK = bool(os.environ.get("SOAK"))
-EVERY = 1 if SOAK else 3
+EVERY = 1 if SOAK else 5
 ENDINGS = [*ENDING, *RAW]
 
 CONSOLE = """

@@ -1,6 +1,6 @@
 """The agents understand people's own words, typed and spoken, and do nothing else.
 
-CI types every eighth sentence and says few, `make soak` all of them.
+CI types every sixteenth sentence and says few, `make soak` all of them.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ import pytest
 from tests.paraphrases.measuring import Judged, measure, read
 from tests.support.synthetic_speech import have_voices
 
-STRIDE, SPOKEN_STRIDE = (1, 1) if os.environ.get("SOAK") else (8, 50)
+STRIDE, SPOKEN_STRIDE = (1, 1) if os.environ.get("SOAK") else (16, 50)
 SPOKEN = ("open", "held") if os.environ.get("SOAK") else ("open",)
 LEAST_RIGHT = {
     "open": 0.95, "held": 0.85, "open-2": 0.9, "held-2": 0.8, "open-3": 0.9, "held-3": 0.8, "open-4": 0.85,
