@@ -15,7 +15,7 @@ import numpy as np
 from gemini_live_runtime.audio.samples import Float32, Samples
 
 FADE_MS = 3
-"""Length of the raised cosine to silence at a cut."""
+"""Length of the raised cosine to silence at a cut or a pause."""
 
 DECAY_MS = 5
 """Length of the ramp to silence when the ring runs dry."""

@@ -32,7 +32,7 @@ async def answering(of: Live) -> AsyncIterator[Talk]:
                 await t.server.heard.wait()
                 t.server.heard.clear()
                 while answers(t) > seen:
-                    await asyncio.sleep(0.05)
+                    await t.passes(0.05)
                     seen += 1
                     for said in ({"outputTranscription": {"text": "Yes."}}, {"generationComplete": True}):
                         await t.server.says(serverContent=said)

@@ -276,16 +276,7 @@ class NearEndWitness:
     _NOISE_RISE = 1.03
     """Rise per frame of the noise's level: 13 dB a second."""
 
-    __slots__ = (
-        "_evidence",
-        "_hold",
-        "_microphone",
-        "_strong",
-        "_suppressed",
-        "has_evidence",
-        "is_confirmed",
-        "noise",
-    )
+    __slots__ = ("_evidence", "_hold", "_microphone", "_strong", "_suppressed", "has_evidence", "is_confirmed", "noise")
 
     def __init__(self) -> None:
         self.noise = self._FIRST_NOISE
