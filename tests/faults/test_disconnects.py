@@ -9,9 +9,9 @@ from __future__ import annotations
 import asyncio
 import os
 import random
-from pathlib import Path
 
 import pytest
+from tests.support.descriptors import COUNTED, descriptors_before, open_descriptors
 from tests.support.fault_proxy import FaultProxy
 from tests.unit.local.live_support import Parrot, TestParts
 from tests.unit.session.session_support import Stage, stage
@@ -115,10 +115,6 @@ async def speak(one: Stage, proxy: FaultProxy) -> int:
     return number
 
 
-def open_descriptors() -> int:
-    return len(list(Path("/proc/self/fd").iterdir()))
-
-
 def answers(one: Stage) -> dict[int, str]:
     """Return what the model said, by turn."""
     said: dict[int, str] = {}
@@ -128,13 +124,13 @@ def answers(one: Stage) -> dict[int, str]:
     return said
 
 
-@pytest.mark.skipif(not Path("/proc/self/fd").exists(), reason="descriptors are counted in /proc")
+@pytest.mark.skipif(not COUNTED, reason="descriptors are counted in /proc")
 async def test_disconnects_at_random_points_lose_and_double_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("gemini_live_runtime.session.link.watchdog.PING_EVERY_S", 0.1)
     monkeypatch.setattr("gemini_live_runtime.wire.websocket.CLOSE_TIMEOUT", 0.05)
     monkeypatch.setattr("gemini_live_runtime.local.protocol.utterance.TEXT_INTERVAL_S", 0.001)
     monkeypatch.setattr("gemini_live_runtime.local.protocol.turns.NO_SPEECH", "")
-    tasks, descriptors = len(asyncio.all_tasks()), open_descriptors()
+    tasks, descriptors = len(asyncio.all_tasks()), descriptors_before()
     parts = ClerksParts()
     server = LocalServer(ServerOptions(), parts)
     proxy = FaultProxy(int((await server.start()).rpartition(":")[2]), SEED, spared=ENOUGH_FOR_SETUP)

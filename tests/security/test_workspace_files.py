@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from tests.support.descriptors import descriptors_before, open_descriptors
 
 from gemini_live_runtime.errors import WorkspaceError
 from gemini_live_runtime.tools import folders
@@ -306,10 +307,9 @@ def test_a_file_that_cannot_be_read_is_a_sentence(folder: Folder, root: Path) ->
 
 def test_no_descriptor_is_left_open(folder: Folder, root: Path) -> None:
     (root / "link").symlink_to("a.txt")
-    before = len(os.listdir("/proc/self/fd")) if os.path.isdir("/proc/self/fd") else 0
+    before = descriptors_before()
     for path in ("a.txt", "sub/b.txt", "link", "missing/x", "sub", "a.txt/b"):
         for use in (folder.read, folder.list):
             with contextlib.suppress(WorkspaceError):
                 use(path)
-    after = len(os.listdir("/proc/self/fd")) if before else 0
-    assert after == before
+    assert open_descriptors() == before

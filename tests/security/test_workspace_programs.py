@@ -11,6 +11,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from tests.support.descriptors import descriptors_before, open_descriptors
 
 from gemini_live_runtime.errors import WorkspaceError
 from gemini_live_runtime.tools import programs
@@ -324,15 +325,12 @@ def test_the_newest_line_is_reported_without_secrets_and_never_in_part(tmp_path:
 
 
 def test_no_descriptor_and_no_process_is_left(tmp_path: Path) -> None:
-    def count() -> int:
-        return len(os.listdir("/proc/self/fd")) if os.path.isdir("/proc/self/fd") else 0
-
     run(["/bin/echo"], tmp_path)
-    before = count()
+    before = descriptors_before()
     for _ in range(5):
         run(["/bin/echo"], tmp_path)
         with pytest.raises(WorkspaceError):
             run([str(tmp_path / "missing")], tmp_path)
-    assert count() == before
+    assert open_descriptors() == before
     with contextlib.suppress(ChildProcessError):
         assert os.waitpid(-1, os.WNOHANG) == (0, 0)

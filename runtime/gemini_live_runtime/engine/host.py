@@ -4,8 +4,8 @@ The host knows nothing of processes; `process` wraps it in one, `in_process` run
 
 Order of a life: the hub and the journal exist before the session, so that a session that cannot be created still ends
 with events that say why. `session.started` is always the first event and `session.ended` the last, whichever way it
-ends: by itself, by a hang-up, by a crash, or cancelled. After `session.ended` the journal is flushed, since a failing
-disk may still be reported; then consoles get their goodbye, and only then the journal is closed.
+ends: by itself, by a hang-up, by a crash, or cancelled. Only commands that came too late are refused after it, and a
+failing disk is reported: the journal is flushed first, then consoles get their goodbye, then the journal is closed.
 
 Commands wait in a bounded queue and are carried out one after the other, in the order of their arrival. A hang-up does
 not wait in that queue: it must also end a session whose current command never returns.

@@ -261,6 +261,18 @@ def test_meters_are_journaled_once_a_second_and_not_at_all_while_nothing_changes
     with_hub(body)
 
 
+def test_no_meters_follow_the_end_of_a_session():
+    async def body(hub, journal):
+        hub.emit(STARTED, turn=0, gen=0)
+        hub.attach()
+        hub.sample_source = lambda: MeterSample(t=0.0, mic_db=-hub._loop.time())
+        hub.emit(ev.SessionEnded(reason="hung up"), turn=0, gen=0)
+        await asyncio.sleep(10)
+        assert journal.events[-1].type == "session.ended"
+
+    with_hub(body)
+
+
 @pytest.mark.parametrize("has_meters", [True, False])
 def test_a_quiet_session_sends_a_console_only_the_sample_a_second_that_its_hello_promises(has_meters):
     async def body(hub, journal):
