@@ -25,9 +25,11 @@ SILENCE_S = 2
 FOLDER = Path(__file__).parents[1] / "data" / "paraphrases"
 
 NAMES = tuple(
-    f"{half}{number}" for number in ("", "-2", "-3", "-4", "-5", "-6", "-7", "-8", "-9") for half in ("open", "held")
+    f"{half}{number}"
+    for number in ("", "-2", "-3", "-4", "-5", "-6", "-7", "-8", "-9", "-10")
+    for half in ("open", "held")
 )
-"""Files of sentences: nine sets, half of each held back."""
+"""Files of sentences: ten sets, half of each held back."""
 
 
 @dataclass(frozen=True, slots=True)
