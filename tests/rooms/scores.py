@@ -22,7 +22,7 @@ from tests.rooms.voices import RATE
 from gemini_live_runtime.audio.echo.cancellers import EchoCanceller
 from gemini_live_runtime.audio.echo.dual_canceller import DualCanceller
 from gemini_live_runtime.audio.echo.echo_path import EchoPath
-from gemini_live_runtime.audio.echo.pause_probe import KeptSound
+from gemini_live_runtime.audio.echo.pause_probe import KeptSound, MicFrame
 from gemini_live_runtime.audio.processing.voice_detector import VoiceDetector
 from gemini_live_runtime.audio.samples import FRAME, Float32, Int16, to_int16
 from gemini_live_runtime.local.protocol.activity import ActivityDetector, Started
@@ -102,13 +102,19 @@ def run(canceller: EchoCanceller, scene: Scene) -> Output:
     out: list[Int16] = []
     marks, speaking, near_ends, came = [], [], [], []
     near = False
-    for at in range(0, len(scene.far) // FRAME * FRAME, FRAME):
-        canceller.render(loudspeaker.play(at))
-        clean = canceller.capture(loudspeaker.hear(at))
-        loudspeaker.pause(canceller.probe is not None and canceller.probe.pauses)
-        for decided, is_near, _ in kept.add(clean, at / RATE, canceller.probe, near_end=canceller.has_near_end):
-            out.append(decided)
-            near |= is_near
+    end = len(scene.far) // FRAME * FRAME
+    for at in range(0, end + FRAME, FRAME):
+        if at < end:
+            canceller.render(loudspeaker.play(at))
+            clean = canceller.capture(loudspeaker.hear(at))
+            loudspeaker.pause(canceller.probe is not None and canceller.probe.pauses)
+            frame = MicFrame(clean, at / RATE, canceller.has_near_end, playing=True)
+            decided = kept.add(frame, canceller.probe)
+        else:
+            decided = kept.release(is_person=False)
+        for one in decided:
+            out.append(one.sound)
+            near |= one.near_end
             if len(out) % 2 == 0:
                 chunk = np.concatenate(out[-2:])
                 power = float((chunk.astype(float) ** 2).mean()) / 32768**2

@@ -8,12 +8,12 @@ from tests.unit.audio.audio_support import Recorder, babble, correlation, pcm, t
 from tests.unit.audio.echo_support import RATE, int16, noise
 
 from gemini_live_runtime.audio.echo.cancellers import NoCanceller
-from gemini_live_runtime.audio.echo.pause_probe import PauseProbe, ProbeState
+from gemini_live_runtime.audio.echo.pause_probe import LEAD_FRAMES, PauseProbe, ProbeState
 from gemini_live_runtime.audio.levels import LevelMeter, mean_square
 from gemini_live_runtime.audio.processing.pipeline import AudioPipeline
 from gemini_live_runtime.audio.processing.voice_detector import VoiceDetector
 from gemini_live_runtime.audio.resample import BlockResampler
-from gemini_live_runtime.audio.samples import FRAME
+from gemini_live_runtime.audio.samples import FRAME, to_int16
 
 
 def run(
@@ -122,6 +122,26 @@ def test_chunks_wait_while_it_is_decided_who_speaks_and_the_loudspeaker_is_silen
     assert [chunk.near_end for chunk in recorder.chunks[2:7]] == [verdict == "person"] * 5
     kept = recorder.microphone[4 * FRAME : 14 * FRAME]
     assert bool((kept == 1000).all()) == (verdict == "person")
+
+
+@pytest.mark.parametrize("is_listening", [True, False])
+def test_an_echo_that_was_kept_is_no_voice_when_the_answer_is_over(is_listening: bool) -> None:
+    class Echo(NoCanceller):
+        has_near_end = False
+
+    canceller, recorder = Echo(), Recorder()
+    probe = canceller.probe = PauseProbe()
+    pipeline = AudioPipeline(recorder, canceller, mic_rate=RATE, out_rate=RATE)
+    quiet, echo = np.full(RATE // 2, 1e-3, np.float32), babble(RATE, 1.2, seed=3)
+    mic = np.concatenate((quiet, echo, quiet[: RATE // 10]))
+    played = np.concatenate((quiet, echo[:RATE], np.zeros(3 * RATE // 10, np.float32)))
+    probe.is_listening = is_listening
+    run(pipeline, mic, played)
+    assert len(recorder.chunks) == (90 - LEAD_FRAMES // 2 if is_listening else 90)
+    probe.is_listening = False
+    run(pipeline, quiet, np.zeros_like(quiet), start=1.8)
+    assert np.array_equal(recorder.microphone, to_int16(np.concatenate((mic, quiet))))
+    assert not recorder.of("voice")
 
 
 def test_a_muted_microphone_does_not_pause_the_loudspeaker() -> None:

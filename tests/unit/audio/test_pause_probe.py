@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 from gemini_live_runtime.audio.echo.pause_probe import (
     DECAY_FRAMES,
     DECIDING_FRAMES,
+    LEAD_FRAMES,
     LEAST_DELAY_FRAMES,
     MAX_LIKELY_WAIT_FRAMES,
     MAX_WAIT_FRAMES,
@@ -18,9 +19,10 @@ from gemini_live_runtime.audio.echo.pause_probe import (
     TALKING_FRAMES,
     WAIT_FRAMES,
     KeptSound,
+    MicFrame,
     PauseProbe,
 )
-from gemini_live_runtime.audio.samples import FRAME, Int16
+from gemini_live_runtime.audio.samples import FRAME
 
 DELAYS = st.integers(3, 16)
 """Delays of an echo, 30 to 160 ms."""
@@ -121,17 +123,50 @@ def test_a_person_who_falls_silent_has_to_be_found_anew() -> None:
     assert not room.probe.pauses
 
 
+def frame(number: int) -> MicFrame:
+    return MicFrame(np.full(FRAME, number, np.int16), number / SECOND, near_end=False, playing=True)
+
+
 def test_frames_are_kept_while_it_is_decided_and_come_once_each_in_their_order() -> None:
     for person in (0.0, 2.0):
         room, kept = Room(5, 2.0, person), KeptSound()
         probe = room.probe
-        came: list[tuple[Int16, bool, float]] = []
+        came: list[MicFrame] = []
         for number in range(SECOND // 2):
             room.run(1)
             probe.frame = np.full(FRAME, 1000 + number, np.int16)
-            came += kept.add(np.full(FRAME, number, np.int16), number / SECOND, probe, near_end=False)
+            came += kept.add(frame(number), probe)
             assert len(came) + len(kept) == number + 1
-        assert [at for _, _, at in came] == [number / SECOND for number in range(len(came))]
-        of_probe = [frame[0] >= 1000 for frame, _, _ in came]
+        assert [one.moment for one in came] == [number / SECOND for number in range(len(came))]
+        of_probe = [one.sound[0] >= 1000 for one in came]
         assert any(of_probe) == (person > 0)
-        assert [int(frame[0]) % 1000 for frame, _, _ in came] == list(range(len(came)))
+        assert [int(one.sound[0]) % 1000 for one in came] == list(range(len(came)))
+
+
+def test_a_person_comes_with_what_was_said_before_the_suspicion() -> None:
+    probe, kept = PauseProbe(), KeptSound()
+    probe.is_listening = True
+    came: list[MicFrame] = []
+    for number in range(LEAD_FRAMES + 20):
+        if number == LEAD_FRAMES + 10:
+            probe.state = "paused"
+        probe.frame = np.full(FRAME, 1000 + number, np.int16)
+        came += kept.add(frame(number), probe)
+    assert [int(one.sound[0]) for one in came] == list(range(10))
+    probe.state = "person"
+    lead = list(kept.add(frame(LEAD_FRAMES + 20), probe))
+    assert [int(one.sound[0]) for one in lead[:-1]] == [1000 + number for number in range(10, LEAD_FRAMES + 20)]
+    # Before the suspicion nothing was taken for a voice.
+    assert [one.near_end for one in lead[:-1]] == [False] * LEAD_FRAMES + [True] * 10
+    assert not len(kept)
+
+
+def test_nothing_is_kept_once_the_model_is_not_heard_any_more() -> None:
+    probe, kept = PauseProbe(), KeptSound()
+    probe.is_listening = True
+    for number in range(LEAD_FRAMES):
+        assert not list(kept.add(frame(number), probe))
+    probe.is_listening = False
+    came = list(kept.add(frame(LEAD_FRAMES), probe))
+    assert [int(one.sound[0]) for one in came] == list(range(LEAD_FRAMES + 1))
+    assert all(one.playing for one in came)

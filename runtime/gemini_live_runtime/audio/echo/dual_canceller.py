@@ -215,6 +215,7 @@ class DualCanceller:
                 self._disturb()
         else:
             self._quiet += 1
+        self.probe.is_listening = self._quiet <= TAIL_FRAMES
         if self._quiet > _IDLE_FRAMES and self._person == 1.0:
             self.probe.begin()
             self._witness.hear_noise(_power(bare))
@@ -351,7 +352,7 @@ class DualCanceller:
         if of_filter is not None:
             # The filter's output is held back half as much: it may be a person's first sound.
             out = of_filter * np.sqrt(gains) * left + (1 - of_filter) * out
-        if self.probe.state or (self._expects_echo and self._quiet > TAIL_FRAMES):
+        if self.probe.state or self._expects_echo:
             least = _LEAST_OPEN if self._share.leftover < GOOD_LEFTOVER else 0.0
             share_before, self._open_share = self._open_share, max(share, least)
             of_filter = share_before + (self._open_share - share_before) * _RAMP

@@ -8,7 +8,9 @@ it was none.
 
 from __future__ import annotations
 
+from collections import deque
 from collections.abc import Iterator
+from dataclasses import dataclass, replace
 from typing import Literal, TypeAlias
 
 import numpy as np
@@ -31,6 +33,8 @@ TALKING_FRAMES = 90
 """Most frames of a pause while a person speaks: by then the answer is cut, or is to go on."""
 RETURN_FRAMES = 8
 """Frames after a pause in which playback has gone on, where it does."""
+LEAD_FRAMES = 30
+"""Frames (300 ms) before a suspicion that may have a person's first word; whole chunks of the microphone."""
 MAX_WAIT_FRAMES = 6_400
 WAIT_FRAMES = 50
 """Frames until the next probe after one that found an echo; doubled by each until a person is found."""
@@ -41,7 +45,17 @@ MAX_LIKELY_WAIT_FRAMES = 100
 class PauseProbe:
     """Probe that pauses the loudspeaker at a suspicion; counts frames of 10 ms."""
 
-    __slots__ = ("_heard", "_needed_from", "_next_wait", "_since", "_wait", "echoes", "frame", "state")
+    __slots__ = (
+        "_heard",
+        "_needed_from",
+        "_next_wait",
+        "_since",
+        "_wait",
+        "echoes",
+        "frame",
+        "is_listening",
+        "state",
+    )
 
     def __init__(self) -> None:
         self.state: ProbeState = ""
@@ -49,6 +63,8 @@ class PauseProbe:
         """Probes that found an echo."""
         self.frame: Int16 = np.zeros(FRAME, np.int16)
         """The microphone's newest frame, cleaned, with all that may be a person's."""
+        self.is_listening = False
+        """True while the model is heard, and a person may begin to speak over it."""
         self._since = WAIT_FRAMES
         self._needed_from = 0
         self._heard: list[bool] = []
@@ -103,13 +119,32 @@ class PauseProbe:
         return False
 
 
-class KeptSound:
-    """Keeper of the microphone's frames while a probe decides whose they are."""
+@dataclass(frozen=True, slots=True)
+class MicFrame:
+    """Frame of the cleaned microphone, and what was known when it came."""
 
-    __slots__ = ("_frames",)
+    sound: Int16
+    moment: float
+    """Clock time (s) of its end."""
+    near_end: bool
+    """True where it may be a person's."""
+    playing: bool
+    """True where an echo was to be expected."""
+
+
+class KeptSound:
+    """Keeper of the microphone's frames until it is known whose they are.
+
+    While the model is heard, the newest `LEAD_FRAMES` are kept, as a person's first word comes before the suspicion,
+    and all frames while a probe decides. Those of a person come with all that may be theirs.
+    """
+
+    __slots__ = ("_frames", "_undecided")
 
     def __init__(self) -> None:
-        self._frames: list[tuple[Int16, Int16, float]] = []
+        self._frames: deque[tuple[MicFrame, Int16]] = deque()
+        self._undecided = 0
+        """Number of the newest frames that came since the probe began."""
 
     def __len__(self) -> int:
         return len(self._frames)
@@ -117,19 +152,29 @@ class KeptSound:
     def clear(self) -> None:
         """Forget the frames that are kept."""
         self._frames.clear()
+        self._undecided = 0
 
-    def add(
-        self, clean: Int16, moment: float, probe: PauseProbe | None, *, near_end: bool
-    ) -> Iterator[tuple[Int16, bool, float]]:
-        """Yield the frames that are decided, True for a person's, and their moments.
+    def add(self, frame: MicFrame, probe: PauseProbe | None) -> Iterator[MicFrame]:
+        """Yield the frames that are decided.
 
-        Takes what a canceller has returned last, its probe, and whether it takes that for a person's.
+        Takes what a canceller has returned last, and its probe.
         """
-        if probe is not None and probe.state == "paused":
-            self._frames.append((clean, probe.frame, moment))
+        if probe is None or probe.state == "person" or not (probe.state or probe.is_listening):
+            yield from self.release(is_person=probe is not None and probe.state == "person")
+            yield frame
             return
-        is_person = probe is not None and probe.state == "person"
-        for closed, opened, at in self._frames:
-            yield (opened if is_person else closed), is_person, at
-        self._frames.clear()
-        yield clean, near_end, moment
+        self._frames.append((frame, probe.frame))
+        if probe.state == "paused":
+            self._undecided += 1
+            return
+        self._undecided = 0
+        while len(self._frames) > LEAD_FRAMES:
+            yield self._frames.popleft()[0]
+
+    def release(self, *, is_person: bool) -> Iterator[MicFrame]:
+        """Yield all frames that are kept, as a person's or not."""
+        lead = len(self._frames) - self._undecided
+        for number, (frame, opened) in enumerate(self._frames):
+            sound = opened if is_person else frame.sound
+            yield replace(frame, sound=sound, near_end=is_person and number >= lead)
+        self.clear()

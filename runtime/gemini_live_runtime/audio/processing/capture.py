@@ -9,7 +9,7 @@ import numpy as np
 
 from gemini_live_runtime.audio.echo.cancellers import EchoCanceller
 from gemini_live_runtime.audio.echo.erle import ErleMeter
-from gemini_live_runtime.audio.echo.pause_probe import KeptSound, ProbeState
+from gemini_live_runtime.audio.echo.pause_probe import KeptSound, MicFrame, ProbeState
 from gemini_live_runtime.audio.echo.self_hearing import SelfHearing
 from gemini_live_runtime.audio.interface import MIC_RATE, AudioListener, MicChunk
 from gemini_live_runtime.audio.levels import LevelMeter, mean_square
@@ -333,16 +333,16 @@ class Capture:
             return
         self.mic_level.add(mic, mic_power)
         self.clean_level.add(clean, clean_power)
-        canceller = self._canceller
-        frames = self._kept.add(clean, moment, canceller.probe, near_end=canceller.has_near_end)
-        for decided, near_end, then in frames:
-            self._chunk.append(decided)
-            self._chunk_power += (clean_power if decided is clean else mean_square(decided)) / CHUNK_FRAMES
-            self._near_end |= near_end
+        playing = self._far_quiet < _QUIET_FRAMES // 4
+        newest = MicFrame(clean, moment, self._canceller.has_near_end, playing)
+        for frame in self._kept.add(newest, self._canceller.probe):
+            self._chunk.append(frame.sound)
+            self._chunk_power += (clean_power if frame is newest else mean_square(frame.sound)) / CHUNK_FRAMES
+            self._near_end |= frame.near_end
             if len(self._chunk) == CHUNK_FRAMES:
-                self._deliver(then)
+                self._deliver(frame.moment, playing=frame.playing)
 
-    def _deliver(self, moment: float) -> None:
+    def _deliver(self, moment: float, *, playing: bool) -> None:
         pcm = np.concatenate(self._chunk).tobytes()
         power = self._chunk_power
         near_end, self._near_end = self._near_end, False
@@ -351,7 +351,7 @@ class Capture:
         # A callback that came late has told a later time than the next one tells.
         self._captured_until = max(self._captured_until, moment)
         self._listener.on_mic_chunk(MicChunk(pcm, self._captured_until, near_end))
-        if self._voice.add(pcm, power, playing=self._far_quiet < _QUIET_FRAMES // 4, near_end=near_end):
+        if self._voice.add(pcm, power, playing=playing, near_end=near_end):
             self.self_hearing.on_voice(self._voice.speaking)
             self._listener.on_voice(self._voice.speaking)
 
