@@ -17,8 +17,6 @@ FAST := tests/session tests/unit
 SLOW := tests/unit/local/test_recogniser_accuracy.py
 # Tests that listen to real sound run one after the other, and mostly wait; the others run beside each other.
 ALONE := tests/audio
-# Further targets that run beside the tests with sound, after the rest: CI tests the lowest versions then.
-BESIDE_SOUND :=
 # Tests of the modules that call each dependency whose lowest version is to be shown to work.
 LOWEST_AUDIO := cancellers capture device_audio devices file_audio wav
 LOWEST_CLI := config config_commands sessions_commands talk_sound usage
@@ -50,7 +48,7 @@ beside = log=$$(mktemp); $(1) >"$$log" 2>&1 & beside=$$!; trap 'kill $$beside' I
 
 test: $(VENV)/.test
 	@$(call beside,$(MAKE) --no-print-directory lint,$(MAKE) --no-print-directory test-fast)
-	@$(call beside,$(MAKE) --no-print-directory test-sound,nice -n 19 $(MAKE) -k --no-print-directory test-rest $(BESIDE_SOUND))
+	@$(call beside,$(MAKE) --no-print-directory test-sound,nice -n 19 $(MAKE) --no-print-directory test-rest)
 
 test-fast: $(VENV)/.test
 	$(BIN)/python -m pytest $(PARALLEL) $(FAST) $(SLOW:%=--ignore=%) $(PYTEST_ARGS)
