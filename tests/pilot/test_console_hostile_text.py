@@ -85,7 +85,7 @@ async def test_no_field_of_any_event_gets_a_control_character_onto_the_screen() 
             assert driver.app.is_running, type(payload).__name__
 
 
-async def test_no_pane_and_no_room_of_time_shows_a_control_character() -> None:
+async def test_no_pane_and_no_screen_of_time_shows_a_control_character() -> None:
     async with console(size=(160, 45)) as driver:
         for payload in PAYLOADS[:-1]:
             driver.link.emit(payload)
@@ -159,14 +159,14 @@ async def test_what_is_copied_controls_no_terminal_it_is_pasted_into(place: str)
         assert not CONTROL.search(driver.app.clipboard.replace("\n", ""))
 
 
-async def test_rooms_about_hostile_things_show_them_harmlessly() -> None:
+async def test_screens_about_hostile_things_show_them_harmlessly() -> None:
     async with console(size=(160, 45)) as driver:
         driver.link.emit(*PAYLOADS[2:-1])
         await driver.settle()
-        desk = driver.app.console_screen.grid
+        grid = driver.app.console_screen.grid
         opened = 0
         for pane, keys in (("phase", ["enter"]), ("phase", ["t"]), ("watchers", ["enter"]), ("state", ["down", "e"])):
-            desk.go_to(pane)
+            grid.go_to(pane)
             await driver.settle()
             for key in keys:
                 await driver.press(key)

@@ -65,7 +65,7 @@ async def test_a_click_on_a_label_goes_there_and_one_beside_stays() -> None:
         assert driver.app.screen is driver.app.console_screen
 
 
-async def test_over_a_room_without_places_it_says_so() -> None:
+async def test_over_a_screen_without_places_it_says_so() -> None:
     async with console() as driver:
         await driver.press("f1")
         await driver.press("ctrl+o")

@@ -85,9 +85,9 @@ async def test_marks_are_listed_and_numbered_by_what_they_mark() -> None:
         await driver.settle()
         driver.app.action_open("marks")
         await driver.settle()
-        room = driver.app.screen
-        assert isinstance(room, MarksScreen)
-        assert [str(option.prompt).split()[-1] for option in room.list.options] == ["early", "odd", "late"]
+        screen = driver.app.screen
+        assert isinstance(screen, MarksScreen)
+        assert [str(option.prompt).split()[-1] for option in screen.list.options] == ["early", "odd", "late"]
         await driver.press("enter")
         assert at(driver) == 2
         assert find("mark 1", _history(driver)) == 2
@@ -205,7 +205,7 @@ async def test_a_recording_opens_at_its_end_and_is_scrubbed_like_a_call(tmp_path
     assert "Question 4" not in screen
 
 
-async def test_playing_goes_on_behind_a_room_and_says_so_with_the_key_that_stops_it(tmp_path: Path) -> None:
+async def test_playing_goes_on_behind_a_screen_and_says_so_with_the_key_that_stops_it(tmp_path: Path) -> None:
     path = _write(tmp_path, _events(5))
     settings = ConsoleSettings(theme="ember", tmux=False, replay=True, recording=path, replay_speed=1.0)
     clock = ManualClock()

@@ -1,4 +1,4 @@
-"""The room in which the operator sends the conversation to a phase."""
+"""The screen in which the operator sends the conversation to a phase."""
 
 from __future__ import annotations
 

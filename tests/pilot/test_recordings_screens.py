@@ -61,7 +61,7 @@ async def test_while_sessions_are_looked_for_that_is_said_and_keys_answer(monkey
         assert "concierge" in driver.screen()
 
 
-async def test_without_sessions_the_room_says_how_they_come_about() -> None:
+async def test_without_sessions_the_screen_says_how_they_come_about() -> None:
     async with console() as driver:
         await open_sessions(driver, recorded=False)
         assert "No session is recorded yet." in driver.screen()
@@ -264,7 +264,7 @@ async def test_a_click_moves_the_cursor_and_shows_that_session() -> None:
         assert f"{OLDEST} · local-debt_collection" in driver.screen()
 
 
-async def test_help_begins_with_the_room_that_one_is_in() -> None:
+async def test_help_begins_with_the_screen_that_one_is_in() -> None:
     async with console() as driver:
         await open_sessions(driver)
         await driver.press("f1")
@@ -310,7 +310,7 @@ async def test_sound_is_offered_once_redaction_is_off_and_given_up_when_it_is_on
         assert screen.choices.formats == {"markdown"}
 
 
-async def test_a_format_behind_the_command_is_chosen_when_the_room_opens() -> None:
+async def test_a_format_behind_the_command_is_chosen_when_the_screen_opens() -> None:
     record_live()
     async with console() as driver:
         for name, title in (("markdown", "Markdown"), ("text", "Text"), ("json", "JSON")):

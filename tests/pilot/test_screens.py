@@ -23,7 +23,7 @@ def stack(driver: Driver) -> list[str]:
     return [type(screen).__name__ for screen in driver.app.screen_stack[1:]]
 
 
-async def test_a_room_that_is_open_comes_to_the_front_and_escape_goes_back_step_by_step() -> None:
+async def test_a_screen_that_is_open_comes_to_the_front_and_escape_goes_back_step_by_step() -> None:
     record_three()
     async with console() as driver:
         for _ in range(3):
@@ -41,21 +41,21 @@ async def test_a_room_that_is_open_comes_to_the_front_and_escape_goes_back_step_
         assert driver.app.console_screen.grid.focused_pane == "phase"
 
 
-async def test_a_room_that_comes_to_the_front_is_as_it_was_left_and_still_works() -> None:
+async def test_a_screen_that_comes_to_the_front_is_as_it_was_left_and_still_works() -> None:
     record_three()
     async with console() as driver:
         await driver.press("ctrl+l")
         await done(driver)
         await driver.press("down")
-        room = driver.app.screen
-        assert isinstance(room, SessionsScreen)
-        chosen = room.list.row_at_cursor
+        screen = driver.app.screen
+        assert isinstance(screen, SessionsScreen)
+        chosen = screen.list.row_at_cursor
         await driver.press(f"{BY_NAME}meters")
         await driver.press("ctrl+l")
-        assert driver.app.screen is room
-        assert room.list.row_at_cursor == chosen
+        assert driver.app.screen is screen
+        assert screen.list.row_at_cursor == chosen
         await driver.press("up")
-        assert room.list.row_at_cursor != chosen
+        assert screen.list.row_at_cursor != chosen
 
 
 async def test_the_palette_and_the_letters_do_not_stay_below_what_they_opened() -> None:
@@ -75,7 +75,7 @@ async def test_the_palette_and_the_letters_do_not_stay_below_what_they_opened() 
 
 
 @pytest.mark.parametrize("name", sorted({*SCREENS} - {"welcome"}))
-async def test_no_room_is_there_twice(name: str) -> None:
+async def test_no_screen_is_there_twice(name: str) -> None:
     """Check all but the first run's screen, which only a choice closes."""
     async with console(starter=FakeStarter()) as driver:
         await driver.press(f"{BY_NAME}meters")
@@ -90,7 +90,7 @@ async def test_no_room_is_there_twice(name: str) -> None:
         assert driver.app.screen is driver.app.console_screen
 
 
-async def test_a_room_about_something_else_takes_the_place_of_its_kind() -> None:
+async def test_a_screen_about_something_else_takes_the_place_of_its_kind() -> None:
     record_live()
     record_three()
     async with console() as driver:
@@ -104,21 +104,21 @@ async def test_a_room_about_something_else_takes_the_place_of_its_kind() -> None
         assert isinstance(driver.app.screen, SessionsScreen)
 
 
-async def test_what_is_being_written_is_not_lost_to_another_room_of_its_kind() -> None:
+async def test_what_is_being_written_is_not_lost_to_another_screen_of_its_kind() -> None:
     async with console() as driver:
-        room = await editing(driver)
-        room.area.text = "0.75"
+        screen = await editing(driver)
+        screen.area.text = "0.75"
         await driver.settle()
         await driver.press(f"{BY_NAME}meters")
         assert isinstance(driver.app.screen, MetersScreen)
         driver.app.console_screen.grid.panes["state"].body.action_edit()
         await driver.settle()
-        assert driver.app.screen is room
-        assert room.area.text == "0.75"
+        assert driver.app.screen is screen
+        assert screen.area.text == "0.75"
         assert "Something is written here already" in driver.screen()
         driver.app.action_open("state-editor")
         await driver.settle()
-        assert driver.app.screen is room
+        assert driver.app.screen is screen
         assert "esc once more leaves it" in driver.screen()
 
 

@@ -18,20 +18,20 @@ from gemini_live_tui.editors.state import StateEditor
 
 async def test_keys_that_arrive_together_are_obeyed_in_their_order() -> None:
     async with console() as driver:
-        room = await editing(driver)
+        screen = await editing(driver)
         await driver.press(*["backspace"] * 4, *"0.95")
-        assert room.area.text == "0.95"
+        assert screen.area.text == "0.95"
 
 
 async def test_letters_typed_right_behind_tab_are_written_into_the_next_field() -> None:
     async with console() as driver:
         await driver.press(f"{BY_NAME}state-add")
-        room = driver.app.screen
-        assert isinstance(room, StateEditor)
+        screen = driver.app.screen
+        assert isinstance(screen, StateEditor)
         await driver.press(*"app:monthly", "tab", *"50")
-        assert (room.key_field.value, room.area.text) == ("app:monthly", "50")
+        assert (screen.key_field.value, screen.area.text) == ("app:monthly", "50")
         await driver.press("shift+tab", "end", *"_sum", "tab", *"0")
-        assert (room.key_field.value, room.area.text) == ("app:monthly_sum", "500")
+        assert (screen.key_field.value, screen.area.text) == ("app:monthly_sum", "500")
 
 
 async def test_while_an_answer_is_awaited_only_the_last_question_is_kept() -> None:
@@ -50,23 +50,23 @@ async def test_while_an_answer_is_awaited_only_the_last_question_is_kept() -> No
 
 async def test_a_refused_edit_keeps_what_was_typed_and_says_why() -> None:
     async with console() as driver:
-        room = await editing(driver)
-        room.area.text = '"furious"'
+        screen = await editing(driver)
+        screen.area.text = '"furious"'
         await driver.settle()
         driver.link.refusing = "app:anger is a number."
         await driver.press("ctrl+s")
-        assert driver.app.screen is room
-        assert room.area.text == '"furious"'
+        assert driver.app.screen is screen
+        assert screen.area.text == '"furious"'
         assert "Not applied: app:anger is a number." in driver.screen()
 
 
 async def test_what_was_typed_is_left_only_when_asked_for_twice() -> None:
     async with console() as driver:
-        room = await editing(driver)
-        room.area.text = "0.5"
+        screen = await editing(driver)
+        screen.area.text = "0.5"
         await driver.settle()
         await driver.press("escape")
-        assert driver.app.screen is room
+        assert driver.app.screen is screen
         assert "esc once more leaves it" in driver.screen()
         await driver.press("escape")
         assert driver.app.screen is driver.app.console_screen
@@ -76,14 +76,14 @@ async def test_what_was_typed_is_left_only_when_asked_for_twice() -> None:
 async def test_what_was_said_of_leaving_goes_away_when_one_writes_on_or_applies() -> None:
     async with console() as driver:
         driver.link.answering = False
-        room = await editing(driver)
+        screen = await editing(driver)
         for press in (("1",), ("ctrl+s",)):
-            room.area.text = "0.5"
+            screen.area.text = "0.5"
             await driver.settle()
             await driver.press("escape")
             assert "Nothing was applied yet" in driver.screen()
             await driver.press(*press)
-            assert driver.app.screen is room
+            assert driver.app.screen is screen
             assert "Nothing was applied yet" not in driver.screen()
         driver.link.emit(
             ev.CommandRefused(command_id=driver.link.sent[-1].id, command="state.edit", reason="Too much.")
@@ -133,21 +133,21 @@ async def test_an_edit_made_while_the_past_is_looked_at_is_said_to_change_the_pr
 
 async def test_what_is_no_json_cannot_be_applied_and_says_where() -> None:
     async with console() as driver:
-        room = await editing(driver)
-        room.area.text = "gold"
+        screen = await editing(driver)
+        screen.area.text = "gold"
         await driver.settle()
         assert "line 1, column 1: this is no JSON value" in driver.screen()
         assert '"gold"' in driver.screen()
         await driver.press("ctrl+s")
-        assert driver.app.screen is room
+        assert driver.app.screen is screen
         assert not any(isinstance(order, EditState) for order in driver.link.orders)
 
 
 async def test_a_computed_key_is_read_and_names_what_it_is_made_of() -> None:
     async with console() as driver:
-        room = await editing(driver, "derived:left")
+        screen = await editing(driver, "derived:left")
         await driver.press("7")
-        assert room.area.text == "250"
+        assert screen.area.text == "250"
         assert "It is computed from app:owed, app:paid: edit those instead." in driver.screen()
 
 
@@ -161,10 +161,10 @@ async def test_a_key_that_is_there_is_not_added_again() -> None:
     async with console() as driver:
         await listed(driver)
         await driver.press("a")
-        room = driver.app.screen
-        assert isinstance(room, StateEditor)
-        room.key_field.value = "app:owed"
-        room.area.text = "1"
+        screen = driver.app.screen
+        assert isinstance(screen, StateEditor)
+        screen.key_field.value = "app:owed"
+        screen.area.text = "1"
         await driver.settle()
         assert "app:owed is there already" in driver.screen()
 
@@ -175,15 +175,15 @@ async def test_a_file_is_imported_by_its_path(tmp_path: Path) -> None:
     async with console() as driver:
         await listed(driver)
         await driver.press("/import")
-        room = driver.app.screen
-        assert isinstance(room, ImportState)
-        room.path.value = str(tmp_path / "nowhere.json")
-        room.path.focus()
+        screen = driver.app.screen
+        assert isinstance(screen, ImportState)
+        screen.path.value = str(tmp_path / "nowhere.json")
+        screen.path.focus()
         await driver.press("enter")
         assert "cannot be read: No such file or directory." in " ".join(driver.screen().split())
-        room.path.value = str(file)
+        screen.path.value = str(file)
         await driver.press("enter")
-        assert room.area.text == '{"app:plan": "gold"}'
+        assert screen.area.text == '{"app:plan": "gold"}'
         await driver.press("ctrl+s")
         assert EditState(edits=({"key": "app:plan", "value": "gold"},)) in driver.link.orders
 
@@ -215,7 +215,7 @@ async def test_a_click_on_a_line_about_a_decision_explains_it() -> None:
         assert "Why: anger fired" in driver.screen()
 
 
-async def test_every_room_fits_a_small_terminal() -> None:
+async def test_every_screen_fits_a_small_terminal() -> None:
     async with console(size=(80, 24)) as driver:
         await editing(driver)
         driver.link.foreseen = {"unknown": tuple(f"what watcher {n} does" for n in range(9))}
@@ -233,12 +233,12 @@ async def test_every_room_fits_a_small_terminal() -> None:
 async def test_escape_before_the_answer_loses_nothing_that_is_refused() -> None:
     async with console() as driver:
         driver.link.answering = False
-        room = await editing(driver)
-        room.area.text = '"a long typed value"'
+        screen = await editing(driver)
+        screen.area.text = '"a long typed value"'
         await driver.settle()
         await driver.press("ctrl+s", "escape")
         sent = driver.link.sent[-1].id
         driver.link.emit(ev.CommandRefused(command_id=sent, command="state.edit", reason="Too much."))
         await driver.settle()
-        assert driver.app.screen is room
-        assert room.area.text == '"a long typed value"'
+        assert driver.app.screen is screen
+        assert screen.area.text == '"a long typed value"'

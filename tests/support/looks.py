@@ -54,7 +54,7 @@ LOOKS: dict[str, Look] = {
 }
 
 
-def _room(name: str) -> Look:
+def _screen(name: str) -> Look:
     async def look(driver: Driver) -> None:
         driver.app.action_open(name)
         await driver.settle()
@@ -62,4 +62,4 @@ def _room(name: str) -> Look:
     return look
 
 
-LOOKS.update({f"room {name}": _room(name) for name in SCREENS if name not in ("help", "jump", "palette", "themes")})
+LOOKS.update({f"screen {name}": _screen(name) for name in SCREENS if name not in ("help", "jump", "palette", "themes")})

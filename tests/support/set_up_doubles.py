@@ -142,12 +142,22 @@ class Newcomer(Driver):
 
 @asynccontextmanager
 async def before_a_session(
-    room: str = "welcome", *, size: tuple[int, int] = (80, 24), starter: FakeStarter | None = None, **settings: Any
+    first_screen: str = "welcome",
+    *,
+    size: tuple[int, int] = (80, 24),
+    starter: FakeStarter | None = None,
+    **settings: Any,
 ) -> AsyncIterator[Newcomer]:
     """Run the console of a first start."""
     starter = starter or FakeStarter()
     clock = ManualClock()
-    values: dict[str, Any] = {"theme": "ember", "tmux": False, "starter": starter, "first_screen": room, **settings}
+    values: dict[str, Any] = {
+        "theme": "ember",
+        "tmux": False,
+        "starter": starter,
+        "first_screen": first_screen,
+        **settings,
+    }
     app = ConsoleApp(None, settings=ConsoleSettings(**values), clock=clock)
     async with app.run_test(size=size) as pilot:
         newcomer = Newcomer(app, pilot, starter.link, clock)

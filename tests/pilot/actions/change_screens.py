@@ -1,4 +1,4 @@
-"""The rooms in which one changes what the agent knows and does."""
+"""The screens in which one changes what the agent knows and does."""
 
 from __future__ import annotations
 
@@ -70,9 +70,9 @@ async def _add(driver: Driver, way: str) -> None:
 async def _import(driver: Driver, way: str) -> None:
     await listed(driver)
     await driver.press(way)
-    room = driver.app.screen
-    assert isinstance(room, ImportState)
-    room.area.text = '{"app:plan": "gold", "user:name": "Ruiz"}'
+    screen = driver.app.screen
+    assert isinstance(screen, ImportState)
+    screen.area.text = '{"app:plan": "gold", "user:name": "Ruiz"}'
     await driver.settle()
     assert "2 keys, written all together or not at all" in driver.screen()
     await driver.press("ctrl+s")
@@ -83,8 +83,8 @@ async def _import(driver: Driver, way: str) -> None:
 
 @check("editor-apply")
 async def _apply(driver: Driver, key: str) -> None:
-    room = await editing(driver)
-    room.area.text = "0.95"
+    screen = await editing(driver)
+    screen.area.text = "0.95"
     await driver.settle()
     await driver.press(key)
     assert written(driver) == [EditState(edits=({"key": "app:anger", "value": 0.95, "expect": 0.31},))]
@@ -94,8 +94,8 @@ async def _apply(driver: Driver, key: str) -> None:
 
 @check("editor-keep-mine")
 async def _keep_mine(driver: Driver, key: str) -> None:
-    room = await editing(driver)
-    room.area.text = "0.5"
+    screen = await editing(driver)
+    screen.area.text = "0.5"
     await _agent_writes(driver, 0.9)
     assert "The agent has changed it to 0.9 (extractor Said) meanwhile" in driver.screen()
     await driver.press(key)
@@ -106,11 +106,11 @@ async def _keep_mine(driver: Driver, key: str) -> None:
 
 @check("editor-take-theirs")
 async def _take_theirs(driver: Driver, key: str) -> None:
-    room = await editing(driver)
-    room.area.text = "0.5"
+    screen = await editing(driver)
+    screen.area.text = "0.5"
     await _agent_writes(driver, 0.9)
     await driver.press(key)
-    assert room.area.text == "0.9"
+    assert screen.area.text == "0.9"
     assert "Edit app:anger (0.9)" in driver.screen()
     await driver.press("escape")
     assert driver.app.screen is driver.app.console_screen
@@ -151,9 +151,9 @@ async def _now(driver: Driver, key: str) -> None:
     negotiating(driver.link)
     await driver.settle()
     await driver.press(f"{BY_NAME}phase-override")
-    room = driver.app.screen
-    assert isinstance(room, PhaseOverride)
-    room.reason.value = "the caller asked"
+    screen = driver.app.screen
+    assert isinstance(screen, PhaseOverride)
+    screen.reason.value = "the caller asked"
     await driver.press("down")
     await driver.press(key)
     assert driver.link.orders[-1] == GoToPhase(phase="paid", when="now", reason="the caller asked")
@@ -164,7 +164,7 @@ async def _now(driver: Driver, key: str) -> None:
 # -- watchers --------------------------------------------------------------------------------------------------------
 
 
-async def in_watcher_room(driver: Driver) -> WatcherScreen:
+async def in_watcher_screen(driver: Driver) -> WatcherScreen:
     """Open the screen of the watcher `anger`."""
     await watching(driver)
     await driver.press("enter")
@@ -173,16 +173,16 @@ async def in_watcher_room(driver: Driver) -> WatcherScreen:
 
 
 @check("watcher-screen-mute")
-async def _room_mute(driver: Driver, key: str) -> None:
-    await in_watcher_room(driver)
+async def _screen_mute(driver: Driver, key: str) -> None:
+    await in_watcher_screen(driver)
     await driver.press(key)
     assert driver.link.orders == [SwitchWatcher(watcher="anger", muted=True)]
     assert "anger (muted)" in driver.screen()
 
 
 @check("watcher-screen-break")
-async def _room_break(driver: Driver, key: str) -> None:
-    await in_watcher_room(driver)
+async def _screen_break(driver: Driver, key: str) -> None:
+    await in_watcher_screen(driver)
     await driver.press(key)
     assert driver.link.orders == [SetBreakpoint(kind="watcher", target="anger")]
     assert "the agent is held when it fires" in driver.screen()
@@ -190,7 +190,7 @@ async def _room_break(driver: Driver, key: str) -> None:
 
 @check("watcher-fire")
 async def _fire(driver: Driver, key: str) -> None:
-    await in_watcher_room(driver)
+    await in_watcher_screen(driver)
     await driver.press(key)
     assert driver.link.orders == []
     assert "f once more: it acts" in driver.screen()
@@ -213,13 +213,13 @@ async def _context(driver: Driver, way: str) -> None:
 @check("send-telling")
 async def _telling(driver: Driver, key: str) -> None:
     await driver.press(f"{BY_NAME}write-context")
-    room = driver.app.screen
-    assert isinstance(room, GiveContextScreen)
-    room.area.text = "the caller is a lawyer"
+    screen = driver.app.screen
+    assert isinstance(screen, GiveContextScreen)
+    screen.area.text = "the caller is a lawyer"
     driver.link.refusing = "The model takes no context."
     await driver.press(key)
     assert "Not sent: The model takes no context." in driver.screen()
-    assert room.area.text == "the caller is a lawyer"
+    assert screen.area.text == "the caller is a lawyer"
     driver.link.refusing = ""
     await driver.press(key)
     assert driver.link.orders[-1] == GiveContext(text="the caller is a lawyer")
@@ -232,10 +232,10 @@ async def _instruction(driver: Driver, way: str) -> None:
     negotiating(driver.link)
     await driver.settle()
     await driver.press(way)
-    room = driver.app.screen
-    assert isinstance(room, InstructionScreen)
-    assert room.area.text == "You collect a debt."
-    room.area.text = "You are kind."
+    screen = driver.app.screen
+    assert isinstance(screen, InstructionScreen)
+    assert screen.area.text == "You collect a debt."
+    screen.area.text = "You are kind."
     await driver.press("ctrl+s")
     assert driver.link.orders == [SetInstruction(text="You are kind.")]
     assert "The model has its new instruction." in driver.screen()

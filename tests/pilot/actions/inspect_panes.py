@@ -30,23 +30,23 @@ async def _zoom(driver: Driver, way: str) -> None:
     await driver.pilot.resize_terminal(120, 40)
     await driver.press("7")
     await driver.press(way)
-    desk = driver.app.console_screen.grid
-    assert [slot.shown for slot in desk.arrangement.slots] == ["tools"]
+    grid = driver.app.console_screen.grid
+    assert [slot.shown for slot in grid.arrangement.slots] == ["tools"]
     assert "7 Tools" in driver.screen()
     await driver.press("7", way)
-    assert len(desk.arrangement.slots) > 1
+    assert len(grid.arrangement.slots) > 1
 
 
 @check("talk-view")
 async def _talk_view(driver: Driver, way: str) -> None:
     await driver.pilot.resize_terminal(120, 40)
     await driver.settle()
-    desk = driver.app.console_screen.grid
-    assert len(desk.arrangement.slots) > 1
+    grid = driver.app.console_screen.grid
+    assert len(grid.arrangement.slots) > 1
     await driver.press(way)
-    assert [slot.shown for slot in desk.arrangement.slots] == ["transcript"]
+    assert [slot.shown for slot in grid.arrangement.slots] == ["transcript"]
     await driver.press(way)
-    assert len(desk.arrangement.slots) > 1
+    assert len(grid.arrangement.slots) > 1
 
 
 @check("next-pane")

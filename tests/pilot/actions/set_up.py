@@ -1,4 +1,4 @@
-"""Setting up: each room opens over the call, and the call goes on."""
+"""Setting up: each screen opens over the call, and the call goes on."""
 
 from __future__ import annotations
 

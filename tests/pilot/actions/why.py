@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from tests.pilot.actions.change_screens import in_watcher_room
+from tests.pilot.actions.change_screens import in_watcher_screen
 from tests.support.action_checks import check
 from tests.support.collection import Call, negotiating
 from tests.support.console_driver import BY_NAME, Driver
@@ -63,7 +63,7 @@ async def _copy(driver: Driver, key: str) -> None:
 
 @check("watcher-why")
 async def _watcher_why(driver: Driver, key: str) -> None:
-    await in_watcher_room(driver)
+    await in_watcher_screen(driver)
     await driver.press(key)
     assert "It has not fired yet" in driver.screen()
     await driver.press("F")
