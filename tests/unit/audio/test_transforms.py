@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from gemini_live_runtime.audio.echo import transforms
-from gemini_live_runtime.audio.echo.transforms import RealTransform
+from gemini_live_runtime.audio.echo.transforms import PowerSpectra, RealTransform
 
 
 @pytest.fixture(params=["ufuncs", "functions"])
@@ -31,6 +31,15 @@ def test_a_transform_gives_what_numpy_gives_and_returns_the_memory_it_got(
     back = np.empty(shape, np.float32)
     assert transform.inverse(spectrum, back) is back
     np.testing.assert_allclose(back * 320, samples, rtol=0, atol=1e-5)
+
+
+@pytest.mark.parametrize("shape", [(161,), (2, 161)])
+def test_powers_are_those_of_the_parts_of_spectra_to_the_bit(shape: tuple[int, ...]) -> None:
+    parts = np.random.default_rng(1).standard_normal((2, *shape)).astype(np.float32)
+    spectra = (parts[0] + 1j * parts[1]).astype(np.complex64)
+    powers = np.empty(shape, np.float32)
+    assert PowerSpectra(*shape).of(spectra, powers) is powers
+    np.testing.assert_array_equal(powers, spectra.real**2 + spectra.imag**2)
 
 
 def _refuse(*arguments: object, **options: object) -> None:

@@ -11,16 +11,19 @@ from __future__ import annotations
 import numpy as np
 
 from gemini_live_runtime.audio.echo.linear_echo import LinearEchoFilter
-from gemini_live_runtime.audio.samples import FRAME, Complex64, Float32
+from gemini_live_runtime.audio.echo.transforms import PowerSpectra
+from gemini_live_runtime.audio.samples import Complex64, Float32
 
 _EDGES = (4, 6, 8, 10, 12, 15, 18, 22, 26, 31, 37, 44, 52, 62, 74, 88)
 """Bins (of 50 Hz) at which bands begin, 200 to 4,400 Hz: about a third of an octave, where speech has its power."""
-_STARTS = np.array(_EDGES)
-_WIDTHS: Float32 = np.diff(_STARTS).astype(np.float32)
+_FIRST, _END = _EDGES[0], _EDGES[-1]
+_STARTS = np.array(_EDGES[:-1]) - _FIRST
+_WIDTHS: Float32 = np.diff(_EDGES).astype(np.float32)
 
 
-def _bands(powers: Float32) -> Float32:
-    out: Float32 = np.add.reduceat(powers, _STARTS, axis=-1)[..., :-1]
+def _bands(powers: Float32, out: Float32) -> Float32:
+    """Write the sums over each band to `out`; `powers` begin with the first band's."""
+    np.add.reduceat(powers, _STARTS, axis=-1, out=out)
     return out
 
 
@@ -53,30 +56,39 @@ class LouderSpeech:
     __slots__ = (
         "_both",
         "_exceeding_run",
-        "_expected",
         "_far",
+        "_far_power",
         "_incoherence",
-        "_left",
-        "_microphone",
+        "_newest",
+        "_path",
+        "_powers",
         "_share",
+        "_smoothed",
+        "_squares",
+        "_squares_of_both",
         "_suspect_run",
     )
 
     def __init__(self, partitions: int) -> None:
         """Expect an echo through a filter with so many `partitions`."""
-        self._far = np.zeros((partitions, len(_WIDTHS)), np.float32)
-        self._both = np.zeros((2, FRAME + 1), np.complex64)
+        bins, bands = _END - _FIRST, len(_WIDTHS)
+        self._far = np.zeros((partitions, bands), np.float32)
+        self._path = np.zeros((partitions, bands), np.float32)
+        self._both = np.zeros((2, bins), np.complex64)
         """Spectra of what the filter leaves and of the microphone."""
-        self._expected = np.zeros(len(_WIDTHS), np.float32)
-        self._left = np.zeros(len(_WIDTHS), np.float32)
-        self._microphone = np.zeros(len(_WIDTHS), np.float32)
+        self._powers = np.zeros((2, bins), np.float32)
+        self._far_power = np.zeros(bins, np.float32)
+        self._squares, self._squares_of_both = PowerSpectra(bins), PowerSpectra(2, bins)
+        # Of the echo to be expected, of what the filter leaves, and of the microphone.
+        self._newest = np.zeros((3, bands), np.float32)
+        self._smoothed = np.zeros((3, bands), np.float32)
         self._share = self._incoherence = 0.0
         self._exceeding_run = self._suspect_run = 0
 
     def forget_sound(self) -> None:
         """Begin after a pause."""
         self._far[:] = 0
-        self._expected[:] = self._left[:] = self._microphone[:] = 0
+        self._smoothed[:] = 0
         self._exceeding_run = self._suspect_run = 0
 
     @property
@@ -113,18 +125,29 @@ class LouderSpeech:
         leaves counts: another learns a person's words, too. `is_audible` tells that the microphone exceeds the noise.
         """
         self._far[1:] = self._far[:-1]
-        self._far[0] = _bands(echo_filter.newest_far_power)
-        echo = (_bands(echo_filter.path_power) * self._far).sum(0) / _WIDTHS
-        kept, new, both = self._KEPT, self._NEW, self._both
+        far = echo_filter.newest_far_spectrum(_FIRST, _END)
+        _bands(self._squares.of(far, self._far_power), self._far[0])
+        path = _bands(echo_filter.path_power[:, _FIRST:_END], self._path)
+        path *= self._far
+        both, newest, smoothed = self._both, self._newest, self._smoothed
+        both[0] = spectra[0, _FIRST:_END]
+        np.add(both[0], spectra[1, _FIRST:_END], out=both[1])
+        _bands(self._squares_of_both.of(both, self._powers), newest[1:])
+        echo, left = newest[0], newest[1]
+        np.divide(np.add.reduce(path), _WIDTHS, echo)
+        if proven:
+            np.minimum(left, newest[2], out=left)
+        else:
+            left[:] = newest[2]
+        smoothed *= self._KEPT
+        smoothed += self._NEW * newest
+        expected = smoothed[0]
         # The end of an echo may be longer than the path that is known.
-        self._expected = np.maximum(echo, kept * self._expected + new * echo)
-        both[0] = spectra[0]
-        np.add(spectra[0], spectra[1], out=both[1])
-        left, microphone = _bands(both.real**2 + both.imag**2)
-        self._left = kept * self._left + new * (np.minimum(left, microphone) if proven else microphone)
-        self._microphone = kept * self._microphone + new * microphone
-        more = np.maximum(self._left - self._MARGIN * self._expected, 0).sum()
-        self._share = float(more / (self._microphone.sum() + 1e-9)) if is_audible else 0.0
+        np.maximum(echo, expected, out=expected)
+        self._share = 0.0
+        if is_audible:
+            more = np.add.reduce(np.maximum(smoothed[1] - self._MARGIN * expected, 0))
+            self._share = float(more / (np.add.reduce(smoothed[2]) + 1e-9))
         keep = self._SMOOTHING
         self._incoherence = keep * self._incoherence + (1 - keep) * incoherence
         exceeds = self._share > self._LEAST_SHARE and self._incoherence > self._LEAST_INCOHERENCE

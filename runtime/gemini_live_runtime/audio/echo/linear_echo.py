@@ -14,7 +14,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from gemini_live_runtime.audio.echo.transforms import RealTransform
+from gemini_live_runtime.audio.echo.transforms import PowerSpectra, RealTransform
 from gemini_live_runtime.audio.samples import FRAME, FRAME_MS, Complex64, Float32, Int16
 
 TAIL_MS = 250
@@ -37,6 +37,8 @@ _NOISE_SMOOTHING = 0.9
 _FRAME_SHARE = 0.5
 """Part of a double-length transform that carries new samples."""
 
+_HALF, _QUARTER = np.float32(0.5), np.float32(0.25)
+
 _transform = RealTransform(_SIZE)
 
 
@@ -56,6 +58,7 @@ class LinearEchoFilter:
         "_ratios",
         "_silent_frames",
         "_spectrum",
+        "_squares",
         "_weights",
         "partitions",
         "path_power",
@@ -80,6 +83,7 @@ class LinearEchoFilter:
         self._ratios = np.empty((partitions, bins), np.float32)
         self._gradient = np.empty((partitions, _SIZE), np.float32)
         self._spectrum = np.empty(bins, np.complex64)
+        self._squares = PowerSpectra(bins)
         self._silent_frames = 0
         self.reset()
 
@@ -107,15 +111,18 @@ class LinearEchoFilter:
         power[:-1] = np.maximum(power[:-1], power[1:])
         self._covariance[:] = power + _LEAST_COVARIANCE
 
-    @property
-    def newest_far_power(self) -> Float32:
-        """Power spectrum of the newest two far frames under a Hann window."""
+    def newest_far_spectrum(self, first: int, end: int) -> Complex64:
+        """Return bins of the spectrum of the newest two far frames under a Hann window.
+
+        They are those from `first` to before `end`; neither of them is the first or last of all.
+        """
         spectrum = self._history[self._newest]
         # A window on samples is a convolution of the spectrum.
-        smooth = 0.5 * spectrum
-        smooth[1:-1] -= 0.25 * (spectrum[:-2] + spectrum[2:])
-        power: Float32 = smooth.real**2 + smooth.imag**2
-        return power
+        beside = spectrum[first - 1 : end - 1] + spectrum[first + 1 : end + 1]
+        beside *= _QUARTER
+        smooth: Complex64 = _HALF * spectrum[first:end]
+        smooth -= beside
+        return smooth
 
     @property
     def response(self) -> Float32:
@@ -156,7 +163,7 @@ class LinearEchoFilter:
         recent = slice(self._newest, self._newest + self.partitions)
         spectra = self._history[recent]
         np.multiply(spectra, self._weights, out=self._products)
-        predicted = _transform.inverse(self._products.sum(0), self._gradient[0])
+        predicted = _transform.inverse(np.add.reduce(self._products), self._gradient[0])
         echo: Float32 = _SIZE * predicted[FRAME:]
         error = near.astype(np.float32) - echo
         self._padded[FRAME:] = error
@@ -173,14 +180,20 @@ class LinearEchoFilter:
             self._newest = len(self._history) - keep
         self._newest -= 1
         spectrum = _transform.forward(self._far, self._history[self._newest])
-        self._far_power[self._newest] = spectrum.real**2 + spectrum.imag**2
+        self._squares.of(spectrum, self._far_power[self._newest])
 
     def _learn(self, spectra: Complex64, far_power: Float32, error: Complex64) -> None:
         covariance, products, ratios = self._covariance, self._products, self._ratios
+        # The first row is free until it gets its ratios.
+        newest = self._squares.of(error, ratios[0])
+        newest *= 1 - _NOISE_SMOOTHING
         self._noise *= _NOISE_SMOOTHING
-        self._noise += (1 - _NOISE_SMOOTHING) * (error.real**2 + error.imag**2)
+        self._noise += newest
         np.multiply(far_power, covariance, out=ratios)
-        expected = ratios.sum(0) * _FRAME_SHARE + self._noise + _LEAST_POWER
+        expected = np.add.reduce(ratios)
+        expected *= _FRAME_SHARE
+        expected += self._noise
+        expected += _LEAST_POWER
         # The gain of Kalman is this step times the conjugate spectra.
         step = np.divide(covariance, expected, out=ratios)
         np.conjugate(spectra, out=products)
