@@ -111,6 +111,12 @@ def test_what_an_answer_follows_is_said_by_the_dialogue(name: str) -> None:
     assert {text for text in wanted if text not in said} == set()
 
 
+@pytest.mark.parametrize("name", [*BUNDLED, "neutral"])
+def test_every_intent_has_something_to_say_whatever_is_known(name: str) -> None:
+    conditional = [intent.name for intent in bundled_script(name).intents if intent.reply[-1].when]
+    assert conditional == []
+
+
 @pytest.mark.parametrize("name", BUNDLED)
 def test_every_example_and_phrase_is_understood_in_some_phase(name: str) -> None:
     phrases, told = (*bundled_script(name).examples, *PLANS[name].definition.phrases), instructions(name) or [""]

@@ -10,6 +10,7 @@ from gemini_live_runtime.local.understanding.utterance_words import Words
 
 SCRIPT = bundled_script("restaurant")
 ADD = next(intent for intent in SCRIPT.intents if intent.name == "add")
+UNDERSTOOD = next(intent for intent in bundled_script("debt_collection").intents if intent.name == "understood")
 CANCEL = next(intent for intent in SCRIPT.intents if intent.name == "cancel")
 
 
@@ -62,3 +63,23 @@ def test_the_phrase_for_an_intent_tells_its_values() -> None:
 
 def test_a_phrase_without_values_tells_none() -> None:
     assert Accounting(SCRIPT).phrase_for(CANCEL, {"after": "newspaper"}) == "cancel my order"
+
+
+@pytest.mark.parametrize("text", ["yes yes, I know the drill", "yeah I get it, you want your money"])
+def test_a_clear_yes_with_a_remark_is_accounted_for(text: str) -> None:
+    assert Accounting(bundled_script("debt_collection")).unaccounted(UNDERSTOOD, Words(text)) == []
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "yes, if he pays the drill",
+        "yes, but no drill",
+        "yes, what drill",
+        "yes, fifty drills",
+        "I know the drill",
+        "sure, blame the bank",
+    ],
+)
+def test_a_yes_with_a_condition_denial_question_or_number_is_not(text: str) -> None:
+    assert Accounting(bundled_script("debt_collection")).unaccounted(UNDERSTOOD, Words(text)) != []

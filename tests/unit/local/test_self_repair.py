@@ -23,12 +23,16 @@ REPAIRED = [
     ("restaurant", "by card, no, in cash", "in cash"),
     ("restaurant", "not the fish but the pasta", "the pasta"),
     ("restaurant", "not one coffee but two", "two coffee"),
+    ("clinic", "a two, well, maybe a three", "a three"),
+    ("clinic", "a two, no, more like a four", "a four"),
+    ("debt_collection", "fifty a month, well, perhaps sixty", "sixty a month"),
     ("debt_collection", "I'll pay a hundred now, sorry, two hundred", "I'll pay two hundred now"),
     ("clinic", "the morning, no, sorry, the afternoon", "the afternoon"),
     ("call_screening", "my name is Anna, sorry, Hannah", "my name is Hannah"),
 ]
 
 KEPT = [
+    ("clinic", "a two, maybe a three"),
     ("restaurant", "a pasta, no salad"),
     ("restaurant", "two soups and, sorry, a coffee please"),
     ("restaurant", "two soups, sorry, and a coffee"),

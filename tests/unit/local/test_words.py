@@ -6,6 +6,7 @@ from gemini_live_runtime.local.language.words import (
     edit_distance,
     folded,
     name_words,
+    parse_digits,
     parse_number,
     parse_time,
     parse_year,
@@ -37,6 +38,27 @@ def test_a_number_in_words_is_read_back(value: int) -> None:
 @given(st.integers(0, 999_999))
 def test_a_number_in_digits_is_read(value: int) -> None:
     assert parse_number([str(value)], 0) == (value, 1)
+
+
+@pytest.mark.parametrize(
+    ("said", "number"), [("a four and a two", 42), ("four two", 42), ("four then two", 42), ("oh seven", 7)]
+)
+def test_digits_may_have_small_words_between_them(said: str, number: int) -> None:
+    words = said.split()
+    assert parse_digits(words, 0) == (number, len(words))
+
+
+@pytest.mark.parametrize("said", ["a four", "and four two", "four a month and"])
+def test_a_single_digit_is_no_number_of_digits(said: str) -> None:
+    assert parse_digits(said.split(), 0) is None
+
+
+@pytest.mark.parametrize(
+    ("said", "number"), [("hundred and fifty", 150), ("two hundred and six", 206), ("hundred", 100)]
+)
+def test_what_follows_hundreds_belongs_to_them(said: str, number: int) -> None:
+    words = said.split()
+    assert parse_number(words, 0) == (number, len(words))
 
 
 @pytest.mark.parametrize("words", [[], ["table"], ["seventh"], ["-4"], ["²"]])

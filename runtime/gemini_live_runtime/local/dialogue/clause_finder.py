@@ -155,23 +155,29 @@ class ClauseFinder:
     def different_wishes(self, text: str, now: DialogueState) -> list[Wish]:
         """Return the wishes of "the weather in Rome, and a timer for five minutes".
 
-        Each part has to be whole, lack nothing, and call another tool; [] otherwise.
+        Each part has to be whole, lack nothing, and mean another thing, and one has to call a tool; [] otherwise.
         """
         whole = Words(text)
         if takes_back(whole.plain) or corrects(whole.plain) or forbids(text) or quotes(text):
             return []
         wishes: list[Wish] = []
-        for part in (Words(part) for part in _JOINTS.split(text.rstrip(" ?"))):
-            best = self._matching.best(part, now) if len(part) else None
+        clauses = [Words(clause).plain for clause in clauses_of(text)]
+        for part in self._parts(text, _JOINTS):
+            best = self._matching.best(part, now)
             if best is None or not self._is_whole(*best, part, now):
+                return []
+            # What no call does has to be extracted, which reads clauses.
+            if not (best[0].calls or any(part.plain[-len(clause) :] == clause for clause in clauses)):
                 return []
             wishes.append(Wish(best[0], best[1].slots, part))
         names = {wish.intent.name for wish in wishes}
+        if not any(wish.intent.calls for wish in wishes):
+            return []
         return wishes if 1 < len(wishes) == len(names) <= _MAX_PARTS else []
 
     def _is_whole(self, intent: Intent, match: Match, words: Words, now: DialogueState) -> bool:
         """Return True for a wish that can be done as it stands, without another word."""
-        if not intent.calls or intent.is_consent or match.cost >= _A_WISH:
+        if not (intent.calls or intent.acts) or intent.is_consent or match.cost >= _A_WISH:
             return False
         if intent.acts and self._matching.only_speaks(words):
             return False

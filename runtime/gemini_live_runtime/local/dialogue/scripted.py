@@ -21,6 +21,7 @@ from gemini_live_runtime.local.dialogue.tools_by_name import (
     named_tools,
 )
 from gemini_live_runtime.local.dialogue.wording import Wording, tool_title
+from gemini_live_runtime.local.language.idioms import asking_for_another
 from gemini_live_runtime.local.language.words import name_words
 from gemini_live_runtime.local.parts import Reply, ToolRequest
 from gemini_live_runtime.local.scripts.grammar import Grammar
@@ -334,6 +335,8 @@ class ScriptedDialogue:
         if wish is None and (told := self._matching.told(text, state)):
             wish = Wish(*told, words)
         wish = wish or next(iter(self._clauses.wishes_beside(text, state, to_ask=True)), None)
+        if wish is None and (change := asking_for_another(text)):
+            return self._answer(change)
         return self._not_understood() if wish is None else self._act_on(wish)
 
     def _asks_again(self, pending: Pending, intent: Intent, match: Match) -> bool:

@@ -16,6 +16,7 @@ from gemini_live_runtime.errors import UsageError
 from gemini_live_runtime.local.dialogue.confirmation import asks_back, meant
 from gemini_live_runtime.local.dialogue.dialogue_state import last_question
 from gemini_live_runtime.local.language.clauses import clauses_of, forbids, quotes
+from gemini_live_runtime.local.language.idioms import asking_for_another
 from gemini_live_runtime.local.language.words import folded
 from gemini_live_runtime.local.scripts.script_types import ExtractRule, Intent, Pattern, Scalar, Script, SlotRef
 from gemini_live_runtime.local.understanding.accounting import Accounting
@@ -168,12 +169,18 @@ class SlotExtractor:
         )
         utterance = replace(utterance, only_speaks=remarks or only_speaks(plain, is_question=is_question))
         found = self._told_in(utterance, wanted)
+        parts: list[dict[str, Scalar]] = []
         for clause in utterance.clauses:
             if not forbids(clause):
                 words = Words(clause)
                 only = remarks or only_speaks(words.plain) or (asks and not is_open_wish(words.plain))
                 part = replace(utterance, words=words, clauses=(), only_speaks=only, whole=utterance.words)
-                found = {**self._told_in(part, wanted), **found}
+                parts.append(self._told_in(part, wanted))
+        unsure = {name for told in parts for name, value in told.items() if _is_another(value, name, parts)}
+        for told in parts:
+            found = {**{name: value for name, value in told.items() if name not in unsure}, **found}
+        if not found and (change := asking_for_another(utterance.words.text)):
+            return self._fields_in(_utterance(change, utterance.asked), wanted)
         return found
 
     def _told_in(self, utterance: _Utterance, wanted: Mapping[str, Any]) -> dict[str, Scalar]:
@@ -273,6 +280,12 @@ class SlotExtractor:
         # A number or text alone is no phrase; it counts only as an answer to a question.
         slots = [self._script.slots[part.slot] for part in pattern if isinstance(part, SlotRef)]
         return len(slots) < len(pattern) or all(slot.kind == "choice" for slot in slots)
+
+
+def _is_another(value: Scalar, name: str, parts: Sequence[Mapping[str, Scalar]]) -> bool:
+    """Return True when another clause tells another number: "a two, maybe a three"."""
+    is_number = isinstance(value, int | float) and not isinstance(value, bool)
+    return is_number and any(part.get(name, value) != value for part in parts)
 
 
 def _slots_of(intent: Intent) -> set[str]:

@@ -10,12 +10,20 @@ import re
 _BREAKS = re.compile(
     r"[!;()]+\s*|(?<=\?)\s+|[,.:]\s+|\s[-\u2013\u2014]+\s|[\u2013\u2014\n]"
     r"|\s(?=(?:just )?tell (?:him|her|sam|'?em)\b)"
-    r"|\b(?:but|so|because|cause|'cause|though|although|since|and then|and can you|and could you)\b",
+    r"|(?<!hundred )\band (?=\w+(?: \w+)?(?: dollars| bucks| pounds)? (?:a|per|each|every) month\b)"
+    r"|\b(?:but|so|because|cause|'cause|though|although|since|and then|and (?=the rest\b)|and can you|and could you)\b",
     re.IGNORECASE,
 )
+POLITE_CONDITIONS = (
+    r"(?:at all )?possible|need be|it suits|there(?:'s| is) (?:one|any|room)\b"
+    r"|you(?:'ve| have) (?:got )?(?:one|any|time)\b"
+)
+"""Pattern of what is said after an "if" that sets no condition."""
+
 _FORBIDS = re.compile(
     r"\b(?:don't|dont|do not) (?!have|know|understand|owe|recogni[sz]e|agree|get|work|hear|remember|mind)"
-    r"|\bif (?!(?:you|that|it|i)\b.{0,12}(?:can|could|would|mind|like|possible|ok|okay|all ?right|may)\b|possible)"
+    r"|\bif (?!(?:you|that|it|i)\b.{0,12}(?:can|could|would|mind|like|possible|ok|okay|all ?right|may)\b"
+    rf"|{POLITE_CONDITIONS})"
     r"|\b(?:as soon as|once|whenever) (?:i|we|he|she|it|they|the|my|our)\b|\bwhen the \w+ (?:stops|is|comes|goes)\b"
     r"|\b(?:not yet|never|unless|what happens|would happen|stop|without)\b",
     re.IGNORECASE,

@@ -28,6 +28,7 @@ _UNITS = {
 }
 _MINUTES_TOLD = (5, 10, 20, 25)
 _COUNTED_OUT = {"couple": 2, "pair": 2, "dozen": 12, "twice": 2, "double": 2}
+_BETWEEN_DIGITS = frozenset({"a", "an", "and", "then"})
 _JOINED = re.compile(r"(\d{1,2})h(?:rs?)?(?:(\d{1,2})(?:m|mins?)?)?|(\d{1,4})(m|mins?|s|secs?)")
 _PARTS_OF_A_UNIT = {
     ("half", "an"): 0.5,
@@ -91,7 +92,7 @@ def parse_number(words: list[str], start: int) -> tuple[int, int] | None:
     if first.isascii() and first.isdigit() and len(first) <= 6:
         return int(first), 1
     if first == "hundred":
-        return 100, 1
+        return _with_rest(100, words, start, 1)
     for half in (["half", "a", "dozen"], ["half", "dozen"]):
         if words[start : start + len(half)] == half:
             return 6, len(half) + (words[start + len(half) : start + len(half) + 1] == ["of"])
@@ -104,20 +105,32 @@ def parse_number(words: list[str], start: int) -> tuple[int, int] | None:
     if value >= 20 and 1 <= following <= 9:
         value, used = value + following, 2
     if 1 <= value <= 9 and start + used < len(words) and words[start + used] == "hundred":
-        value, used = value * 100, used + 1
-        rest = parse_number(words, start + used + (words[start + used : start + used + 1] == ["and"]))
-        if rest is not None and rest[0] < 100:
-            used += rest[1] + (words[start + used] == "and")
-            value += rest[0]
+        return _with_rest(value * 100, words, start, used + 1)
     return value, used
 
 
+def _with_rest(hundreds: int, words: list[str], start: int, used: int) -> tuple[int, int]:
+    """Return a number of `hundreds` with what follows it: "a hundred and fifty"."""
+    has_and = words[start + used : start + used + 1] == ["and"]
+    rest = parse_number(words, start + used + has_and)
+    if rest is None or rest[0] >= 100:
+        return hundreds, used
+    return hundreds + rest[0], used + has_and + rest[1]
+
+
 def parse_digits(words: list[str], start: int) -> tuple[int, int] | None:
-    """Read a number of digits, "four two"; return it and its number of words."""
-    digits = ""
-    while start + len(digits) < len(words) and len(word := words[start + len(digits)]) and _digit(word):
-        digits += _digit(word)
-    return (int(digits), len(digits)) if len(digits) > 1 else None
+    """Read a number of digits; return it and its number of words.
+
+    `four two`, `a four and a two`.
+    """
+    digits, at, end = "", start, start
+    while at < len(words):
+        if digit := _digit(words[at]):
+            digits, end = digits + digit, at + 1
+        elif words[at] not in _BETWEEN_DIGITS:
+            break
+        at += 1
+    return (int(digits), end - start) if len(digits) > 1 and words[start] not in ("and", "then") else None
 
 
 def _digit(word: str) -> str:

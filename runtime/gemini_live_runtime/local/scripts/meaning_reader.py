@@ -12,6 +12,7 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from gemini_live_runtime.errors import ConfigError
+from gemini_live_runtime.local.language.idioms import in_plain_words
 from gemini_live_runtime.local.language.vocabulary import plainly
 from gemini_live_runtime.local.language.words import split_words
 from gemini_live_runtime.local.scripts.script_types import Meaning
@@ -34,7 +35,7 @@ class MeaningReader:
         for name, texts in concepts.items():
             if not isinstance(texts, list) or not texts or not all(isinstance(text, str) for text in texts):
                 raise fail(f"concepts.{name}", "is not a list of texts", f'Write {name} = ["...", "..."]')
-            self._concepts[name] = tuple(tuple(plainly(split_words(text))) for text in texts)
+            self._concepts[name] = tuple(map(_phrase, texts))
 
     def read(self, text: str, where: str, slots: Mapping[str, Any], also: Phrases = ()) -> Meaning:
         """Return the meaning that `text` writes; `also` may be said as well."""
@@ -71,8 +72,13 @@ class MeaningReader:
                     raise self._fail(where, f"names an unknown concept {name!r}", f"The concepts are: {known}")
                 phrases = (*phrases, *self._concepts[name])
             else:
-                words = tuple(plainly(split_words(option.replace("_", " "))))
+                words = _phrase(option.replace("_", " "))
                 if not words:
                     raise self._fail(where, f"{option!r} is no word", "Write words of letters or digits")
                 phrases = (*phrases, words)
         return phrases
+
+
+def _phrase(text: str) -> tuple[str, ...]:
+    """Return the words of a phrase as a sentence has them."""
+    return tuple(filter(None, in_plain_words(plainly(split_words(text)))))

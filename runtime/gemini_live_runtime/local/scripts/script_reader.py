@@ -135,8 +135,10 @@ class ScriptReader:
         answer = self._patterns(raw, "answer", where) or ((SlotRef(name),),)
         synonyms = {}
         for value, phrases in self._table(raw, "synonyms", where).items():
-            if value not in values:
-                raise self.fail(f"{where}.synonyms.{value}", "is not one of values", f"Use one of {', '.join(values)}")
+            is_number = kind == "number" and value.isdecimal() and low <= int(value) <= high
+            if value not in values and not is_number:
+                known_values = ", ".join(values) or f"the numbers from {low} to {high}"
+                raise self.fail(f"{where}.synonyms.{value}", "is not one of values", f"Use one of {known_values}")
             synonyms[value] = self._phrases({value: phrases}, value, f"{where}.synonyms")
         before, after = self._phrases(raw, "before", where), self._phrases(raw, "after", where)
         ask = self._text(raw, "ask", where)

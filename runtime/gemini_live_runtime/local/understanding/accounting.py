@@ -11,9 +11,12 @@ from collections.abc import Collection, Iterator, Mapping
 from itertools import groupby
 
 from gemini_live_runtime.local.language import everyday_words
+from gemini_live_runtime.local.language.clauses import clauses_of
+from gemini_live_runtime.local.language.idioms import in_plain_words
 from gemini_live_runtime.local.language.vocabulary import (
     COMMON_WORDS,
     EVERYDAY_WORDS,
+    NEGATIONS,
     NEVER_NAMES,
     OTHERS,
     base_forms,
@@ -29,6 +32,7 @@ from gemini_live_runtime.local.language.words import (
 )
 from gemini_live_runtime.local.scripts.script_types import ExtractRule, Intent, Meaning, Pattern, Script, Slot, SlotRef
 from gemini_live_runtime.local.understanding.matching import SlotValue
+from gemini_live_runtime.local.understanding.mood import only_speaks
 from gemini_live_runtime.local.understanding.sentence import Sentence
 from gemini_live_runtime.local.understanding.utterance_words import Words
 from gemini_live_runtime.records import record
@@ -42,6 +46,14 @@ _OF_THE_TALK = OTHERS | {"you", "your", "message", "question", "already", "told"
 """Words that a sentence may speak of, instead of being the text that was asked for."""
 
 _SLOT = re.compile(r"\{(\w+)\??\}")
+
+_TURNING = NEGATIONS.union(OTHERS, {"if", "unless", "until", "but", "except", "instead", "rather", "wrong"}) - {
+    "already"
+}
+"""Words with which a remark is more than that."""
+
+_IRONIC = frozenset({"sure", "fine", "right", "great", "good", "ok", "okay", "well", "of", "course", "oh", "and", "so"})
+"""Words that agree in earnest only by themselves: "sure, blame the bank" does not."""
 
 _CORRECTING = (("i", "said"), ("i", "meant"), ("never", "mind"))
 """Words that go before another wish: "I said five", "never mind, take the soup"."""
@@ -82,6 +94,8 @@ class Accounting:
         left = unaccounted(words, known, [value for _, value in told], filler)
         if any(str(value).split() == [word for word in words.original if word] for _, value in told):
             left += [word for word in words.plain if word in _OF_THE_TALK]
+        if left and _only_agrees(intent) and _has_remark(words, known, filler):
+            return []
         return left if intent.acts else [word for word in left if word not in _ORDINARY]
 
     def share(self, intent: Intent, words: Words, said: Mapping[str, SlotValue]) -> float:
@@ -108,7 +122,9 @@ class Accounting:
             for vocabulary in own:
                 known |= vocabulary.words
                 phrases += vocabulary.phrases
-        return unaccounted(words, known, (), phrases)
+        left = unaccounted(words, known, (), phrases)
+        agrees = any(rule.intent and _only_agrees(self._intents[rule.intent]) for rule in rules)
+        return [] if left and agrees and _has_remark(words, known, phrases) else left
 
     def phrase_for(self, intent: Intent, slots: Mapping[str, SlotValue]) -> str:
         """Return the phrase of `intent` with the most values of `slots`, "" for none."""
@@ -161,6 +177,30 @@ def unaccounted(
     ]
 
 
+def _only_agrees(intent: Intent) -> bool:
+    """Return True for a consent that calls no tool: "yes, I understand"."""
+    return intent.is_consent and not intent.calls
+
+
+def _has_remark(words: Words, known: Collection[str], filler: Collection[tuple[str, ...]]) -> bool:
+    """Return True when a clause answers, and the others only add a remark.
+
+    "Yes, I see, you want your money" agrees; "yes, but fifty" and "yes, if he pays" may not.
+    """
+    parts = [Words(clause) for clause in clauses_of(words.text)]
+    remarks = [part for part in parts if unaccounted(part, known, (), filler)]
+    answers = [part for part in parts if part not in remarks and not _IRONIC.issuperset(part.plain)]
+    return bool(answers) and all(map(_is_remark, remarks))
+
+
+def _is_remark(words: Words) -> bool:
+    plain = words.plain
+    is_counted = any(parse_number(plain, at) is not None for at in range(len(plain)))
+    # "You said that already" denies nothing.
+    denies = not _TURNING.isdisjoint(plain)
+    return not (is_counted or denies or only_speaks(plain, is_question=words.is_question))
+
+
 def used_slots(intent: Intent) -> set[str]:
     """Return the slots that matter to `intent`: not those that take any other words."""
     in_meanings = {name for meaning in intent.means for name in (*meaning.slots, *meaning.optional)}
@@ -179,7 +219,9 @@ def _is_known(sentence: Sentence, at: int, known: Collection[str]) -> bool:
 
 
 def _words_of(slot: Slot, value: SlotValue) -> Iterator[str]:
-    yield from expand(split_words(str(value)))
+    words = expand(split_words(str(value)))
+    yield from words
+    yield from filter(None, in_plain_words(words))
     for phrase in slot.synonyms.get(str(value), ()):
         yield from phrase
 

@@ -60,7 +60,11 @@ class Matcher:
         self._values = {
             name: (
                 *((tuple(split_words(value)), value) for value in slot.values),
-                *((phrase, value) for value, phrases in slot.synonyms.items() for phrase in phrases),
+                *(
+                    (phrase, int(value) if slot.kind == "number" else value)
+                    for value, phrases in slot.synonyms.items()
+                    for phrase in phrases
+                ),
             )
             for name, slot in slots.items()
         }
@@ -217,7 +221,7 @@ class Matcher:
             for offset, meant in enumerate(value_words):
                 word = plain[start + offset] if start + offset < len(plain) else ""
                 edits = _typos_of(word, meant) if word else None
-                if edits is None or (names_people(slot, value) and is_another_name(word, meant)):
+                if edits is None or (names_people(slot, str(value)) and is_another_name(word, meant)):
                     break
                 cost += edits * _EDIT
             else:

@@ -414,6 +414,8 @@ def _plain(value: str) -> tuple[str, ...]:
 
 def _numbers(slot: Slot, sentence: Sentence, certainty: int, bare: bool) -> Iterator[tuple[int, int, SlotValue]]:
     """Yield place, count of words and value of numbers that are as certain."""
+    if certainty == _TOLD_BY_UNIT:
+        yield from ((at, length, int(value)) for at, length, value in _choices(slot, sentence))
     if slot.spelled and any(word.isdigit() and int(word) > slot.maximum for word in sentence.words):
         return  # A number with more digits is another one.
     for at in sorted(sentence.free):

@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Collection, Sequence
 
+from gemini_live_runtime.local.language.clauses import POLITE_CONDITIONS
 from gemini_live_runtime.local.language.vocabulary import EVERYDAY_WORDS, OPENINGS, asks, base_forms
 from gemini_live_runtime.local.language.words import parse_number
 
@@ -49,8 +50,11 @@ _ASKING = _any_of(
     r"^(?:is|are) there (?:a|an|any|some) .*\b(?:in|near|on|by|behind|next to) (?:the|here|my|this)\b",
     r"^any (?!chance\b|time\b|of\b)\w+(?: \w+)?$",
     rf"(?<!^) or (?:do|should|shall|is|are|must) {_PRONOUN}\b",
-    _not_after("knows")
-    + r"\bwhat(?! (?:about|else|the|a)\b| (?:i|we) (?:want|wanted|need|would|ordered|asked|said)\b)\b",
+    # "Eighty is what I can pay" tells, and asks nothing.
+    r"(?:"
+    + _not_after("knows", "is", "are")
+    + r"\bwhat|\b(?:is|are) what (?!i\b|we\b))"
+    + r"(?! (?:about|else|the|a)\b| (?:i|we) (?:want|wanted|need|would|ordered|asked|said)\b)\b",
     r"\bwhy(?! (?:not|do(?:es)? not)\b)\b",
     r"\bhow(?! (?:about|ever)\b| (?:soon|quickly) can\b)\b",
     r"\b(?:where|which|whose)\b|^who\b",
@@ -79,7 +83,7 @@ _SUPPOSING = _any_of(
     _not_after("me", "us", "up", "know", "say", "shout", "buzz", "ring")
     + r"\b(?:once|when|whenever|as soon as) (?:i|we|he|she|they|it|my \w+|our \w+|the \w+) (?!can\b)",
     _not_after("see", "check", "wondering", "wonder", "know", "out", "test")
-    + r"\bif (?!possible|need be|(?:you|that|it|i|we|this)\b.{0,12}"
+    + rf"\bif (?!{POLITE_CONDITIONS}|(?:you|that|it|i|we|this)\b.{{0,12}}"
     + rf"(?:can|could|would|mind|like|{_OK}|may|please|works|helps|suits|at all)\b)",
     _not_after("i", "we", "it", "that", "this", "you")
     + r"(?<!^)\bwould (?!(?:not )?(?:you|like|love|be|do|go|hit|suit|work|also|please|rather|prefer|want|really|some"
@@ -160,7 +164,8 @@ _SPOKEN_OF = _any_of(
     + r"\b(?:always|usually|normally|nowadays|these days|every (?:day|night|morning)|drink .* at home)\b",
     r"\bright (?:next|by|in|on|behind|opposite|beside|across|over)\b",
     r"\b(?:except|excluding|apart from|other than|rather than)\b",
-    _not_after("how", "what") + rf"\b(?:about (?!\d|an?\b|half\b|quarter\b|noon\b|now\b|it$|{_NUMBER})|between\b)",
+    _not_after("how", "what", "reminded", "reminder", "me")
+    + rf"\b(?:about (?!\d|an?\b|half\b|quarter\b|noon\b|now\b|it$|{_NUMBER})|between\b)",
     r"\b(?:is|are) (?:a lot|(?:far )?too (?:many|much|early|late|few)|plenty)\b",
     r"^\w+ is (?:my|our|his|her)\b|\bsmell|^there (?:is|was)\b(?!.*\bof us\b)",
     r"^(?:so )?that (?:is|was|makes) (?:one|two|three|four|five|six|\d+)\b(?!.*\bplease\b)",

@@ -23,6 +23,7 @@ from gemini_live_runtime.records import record
 
 _TERM = (
     r"(?:(?:but )?i (?:mean|meant)(?: to say)?|or (?:rather|no)|(?:but )?make (?:that|it)|hold on|hang on"
+    r"|(?:well|no|actually)[\s,]+(?:maybe|perhaps)|more like"
     r"|(?:scratch|scrap) that|correction|no|nope|sorry|wait|actually|rather|oops|whoops)"
 )
 _PADDING = r"(?:oh|well|uh|um|er|erm|hmm|hm|ah|or|please|and)"
@@ -34,7 +35,9 @@ _EDIT = re.compile(
 )
 """An editing term with the pauses around it; group `gap` ends where the repair begins."""
 
-_CLEAR = re.compile(rf"\bi mean|\bi meant|\brather|\bmake|{_TERM}\b.*\b{_TERM}", re.IGNORECASE)
+_CLEAR = re.compile(
+    rf"\bi mean|\bi meant|\brather|\bmake|\bmaybe|\bperhaps|\bmore like|{_TERM}\b.*\b{_TERM}", re.IGNORECASE
+)
 """Terms that need no pause around them."""
 
 _INSTEAD = re.compile(

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterator
 
+from gemini_live_runtime.local.language.idioms import in_plain_words
 from gemini_live_runtime.local.language.vocabulary import (
     ASKING_IF,
     COMMON_WORDS,
@@ -31,7 +32,10 @@ _POLITE = tuple(
     ("if", *text.split())
     for text in (
         "you can manage it", "you can", "you could", "you would", "you please", "you do not mind", "you like",
-        "possible", "that is possible", "that is ok", "that is okay", "that is all right", "that is alright",
+        "possible", "at all possible", "need be", "it suits", "it suits you", "that suits", "that suits you",
+        "there is one", "there is any", "there is room", "you have one", "you have any", "you have got one",
+        "you have got any", "you have time", "that is possible",
+        "that is ok", "that is okay", "that is all right", "that is alright",
         "it is possible", "i may", "i can", "i could", "we may", "we can", "we could",
         "it is not too much trouble", "that works",
     )
@@ -56,10 +60,12 @@ class Sentence:
         self.words: list[str] = []
         self.original: list[str] = []
         last = len(words) - 1
-        for at, (word, written) in enumerate(zip(words.plain, words.original, strict=True)):
-            if not (word in WEIGHING and 0 < at < last and words.plain[at - 1] == "not"):
-                self.words.append(word)
-                self.original.append(written)
+        meant = in_plain_words(words.plain)
+        for at, (word, plain, written) in enumerate(zip(words.plain, meant, words.original, strict=True)):
+            is_weight = word in WEIGHING and 0 < at < last and words.plain[at - 1] == "not"
+            if plain is not None and not is_weight:
+                self.words.append(plain)
+                self.original.append(written if plain == word else "")
         self._forms = [base_forms(word) for word in self.words]
         self._is_known = [
             word in COMMON_WORDS or word in EVERYDAY_WORDS or word in NEGATIONS or not forms.isdisjoint(known)

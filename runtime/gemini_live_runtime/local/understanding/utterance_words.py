@@ -9,9 +9,10 @@ from gemini_live_runtime.local.language.words import split_original, split_words
 class Words:
     """Words of an utterance, written out (`plain`) and as they stand (`original`)."""
 
-    __slots__ = ("is_question", "original", "plain")
+    __slots__ = ("is_question", "original", "plain", "text")
 
     def __init__(self, text: str) -> None:
+        self.text = text
         self.is_question = text.rstrip().endswith("?")
         self.plain: list[str] = []
         self.original: list[str] = []

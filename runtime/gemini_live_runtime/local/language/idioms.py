@@ -1,0 +1,94 @@
+"""Say idioms in plain words: "give me a ring" is "call me".
+
+A rough number is the number: "fifty or so" is "fifty". Scripts name the plain words only. A text to keep, such as a
+message, stays as it was said.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+
+from gemini_live_runtime.local.language.words import parse_number, split_words
+
+_WHOM = ("me", "us", "him", "her", "them", "you")
+_CALLS = ("call", "ring", "bell", "buzz", "quick call", "quick ring", "phone call")
+_VERBS = ("ring", "phone", "telephone")
+
+
+def _idioms() -> Iterator[tuple[str, str]]:
+    for verb in _VERBS:
+        yield f"{verb} back", "call back"
+    for whom in _WHOM:
+        yield from ((f"give {whom} a {call}", f"call {whom}") for call in _CALLS)
+        yield from ((f"{verb} {whom}", f"call {whom}") for verb in _VERBS)
+
+
+_PLAIN = {tuple(said.split()): tuple(meant.split()) for said, meant in _idioms()}
+
+_BEFORE_NUMBERS = tuple(
+    tuple(text.split())
+    for text in (
+        "at most", "at the most", "at least", "at the very least", "no more than", "not more than", "no less than",
+        "roughly", "approximately", "more like", "something like", "close to", "nearly", "almost", "just under",
+        "just over", "getting on for",
+    )
+)  # fmt: skip
+_AFTER_NUMBERS = tuple(
+    tuple(text.split())
+    for text in (
+        "at most", "at the most", "at the very most", "at least", "tops", "max", "maximum", "or so", "give or take",
+        "ish", "or thereabouts", "at a push", "if that", "at best",
+    )
+)  # fmt: skip
+"""Words before and after a number that make it a rough one."""
+
+_ANOTHER = re.compile(
+    r"(?P<opening>(?:(?:hmm?|well|no|oh|ok|okay|actually|sorry|and|but|then|right|please)\b\W*)*)"
+    r"(?:(?:can|could) (?:we|you|i) (?:make (?:it|that)|say|do)|(?:can|could) it be|(?:let's|let us|shall we|better)"
+    r" (?:make (?:it|that)|say|be)|would it be possible to make it|(?:it|that) should (?:be|have been))"
+    r"\s+(?P<rest>\S.*?)\??",
+    re.IGNORECASE | re.DOTALL,
+)
+"""A sentence such as "hmm, could it be thirty?"."""
+
+
+def asking_for_another(text: str) -> str:
+    """Return "make it thirty" for "could it be thirty?", "" for what names no number."""
+    found = _ANOTHER.fullmatch(text.strip())
+    if found is None or parse_number(split_words(found["rest"]), 0) is None:
+        return ""
+    return f"{found['opening']}make it {found['rest']}"
+
+
+def in_plain_words(words: Sequence[str]) -> list[str | None]:
+    """Return words with idioms said plainly; None for each word that this leaves out."""
+    said: list[str | None] = list(words)
+    at = 0
+    while at < len(words):
+        for idiom, plain in _PLAIN.items():
+            if tuple(words[at : at + len(idiom)]) == idiom:
+                said[at : at + len(idiom)] = [*plain, *[None] * (len(idiom) - len(plain))]
+                at += len(idiom) - 1
+                break
+        at += 1
+    for start, length in _hedges(list(words)):
+        said[start : start + length] = [None] * length
+    return said
+
+
+def _hedges(words: list[str]) -> Iterator[tuple[int, int]]:
+    """Yield place and length of the phrases that make a number a rough one."""
+    for at in range(len(words)):
+        for phrase in _BEFORE_NUMBERS:
+            after = at + len(phrase)
+            after += words[after : after + 1] in (["a"], ["an"])
+            if tuple(words[at : at + len(phrase)]) == phrase and parse_number(words, after) is not None:
+                yield at, len(phrase)
+        number = parse_number(words, at)
+        for phrase in _AFTER_NUMBERS if number is not None else ():
+            end = at + number[1] if number is not None else at
+            # "fifty dollars tops", "two people at most"
+            for start in (end, end + 1):
+                if tuple(words[start : start + len(phrase)]) == phrase:
+                    yield start, len(phrase)
