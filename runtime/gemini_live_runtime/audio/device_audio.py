@@ -529,7 +529,7 @@ class DeviceAudio(PipelineAudio):
         dropped = self._loop_listener.dropped_chunks + self._pipeline.overflowed_chunks
         worker = self._worker
         drift, xruns = (worker.drift_ppm, worker.xruns) if worker is not None else (None, 0)
-        return replace(self._pipeline.levels, mic_dropped=dropped, drift_ppm=drift, xruns=xruns)
+        return self._pipeline.levels_with(mic_dropped=dropped, drift_ppm=drift, xruns=xruns)
 
     @property
     def finished(self) -> bool:

@@ -34,10 +34,10 @@ def mean_square(frame: Int16) -> float:
     return float(floats.dot(floats)) / (len(frame) * FULL_SCALE**2)
 
 
-class LevelMeter:
-    """Meter of one signal: RMS, held peak and clip indicator."""
+class PowerMeter:
+    """Meter of the RMS of one signal."""
 
-    __slots__ = ("_clip_left", "_peak_age", "_power", "peak")
+    __slots__ = ("_power",)
 
     def __init__(self) -> None:
         self.reset()
@@ -45,24 +45,38 @@ class LevelMeter:
     def reset(self) -> None:
         """Return to the floor."""
         self._power = 0.0
-        self._peak_age = 0
-        self._clip_left = 0
-        self.peak = FLOOR_DB
-        """Held peak, dBFS."""
 
     @property
     def rms(self) -> float:
         """RMS over 300 ms, dBFS."""
         return power_db(self._power)
 
+    def add(self, power: float) -> None:
+        """Add the mean square of the next 10 ms."""
+        self._power += _SMOOTHING * (power - self._power)
+
+
+class LevelMeter(PowerMeter):
+    """Meter of one signal: RMS, held peak and clip indicator."""
+
+    __slots__ = ("_clip_left", "_peak_age", "peak")
+
+    def reset(self) -> None:
+        """Return to the floor."""
+        super().reset()
+        self._peak_age = 0
+        self._clip_left = 0
+        self.peak = FLOOR_DB
+        """Held peak, dBFS."""
+
     @property
     def clipped(self) -> bool:
         """True for 2 s after a sample at full scale."""
         return self._clip_left > 0
 
-    def add(self, frame: Int16, power: float) -> None:
+    def add_frame(self, frame: Int16, power: float) -> None:
         """Add the next 10 ms and its mean square."""
-        self._power += _SMOOTHING * (power - self._power)
+        self.add(power)
         # By their places: three times as fast as `max` and `min`.
         highest = max(frame.item(frame.argmax()), -frame.item(frame.argmin())) / FULL_SCALE if power > 0 else 0.0
         peak = max(FLOOR_DB, min(0.0, 20 * math.log10(highest))) if highest > 0 else FLOOR_DB

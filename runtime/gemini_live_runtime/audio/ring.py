@@ -53,9 +53,12 @@ class SampleRing:
             self.dropped += count - room
             count = room
         at = self.write_position % self.capacity
-        first = min(count, self.capacity - at)
-        self._memory[at : at + first] = samples[:first]
-        if first < count:
+        first = self.capacity - at
+        if len(samples) <= min(count, first):
+            self._memory[at : at + count] = samples
+        else:
+            first = min(count, first)
+            self._memory[at : at + first] = samples[:first]
             self._memory[: count - first] = samples[first:count]
         # Stored last: the reader must not see positions whose samples are not written yet.
         self.write_position += count
@@ -216,7 +219,7 @@ class PlayoutRing:
             self._is_paused = paused
             self._fade_over(out[:at], out_of=paused)
         if at < len(out):
-            self._fall_silent(out[at:])
+            self._fall_silent(out[at:] if at else out)
         self._apply_mute(out)
 
     def _fade_over(self, samples: Samples, *, out_of: bool) -> None:

@@ -239,25 +239,25 @@ def test_rms_peak_and_clip_mark_read_what_the_standards_say() -> None:
     meter = LevelMeter()
     for at in range(100):
         frame = int16(tone(RATE, 1.0, 1000.0, 0.5)[at * 160 : (at + 1) * 160])
-        meter.add(frame, mean_square(frame))
+        meter.add_frame(frame, mean_square(frame))
     assert meter.rms == pytest.approx(-9.03, abs=0.3)
     assert meter.peak == pytest.approx(-6.02, abs=0.1)
     assert not meter.clipped
     quiet = np.zeros(160, np.int16)
     loud = np.full(160, -32_768, np.int16)
-    meter.add(loud, 1.0)
+    meter.add_frame(loud, 1.0)
     assert meter.clipped
     assert meter.peak == 0.0
     for _ in range(150):
-        meter.add(quiet, 0.0)
+        meter.add_frame(quiet, 0.0)
     assert meter.peak == 0.0
     assert meter.clipped
     for _ in range(50):
-        meter.add(quiet, 0.0)
+        meter.add_frame(quiet, 0.0)
     assert meter.peak == pytest.approx(-10.0, abs=0.5)
     assert not meter.clipped
     for _ in range(500):
-        meter.add(quiet, 0.0)
+        meter.add_frame(quiet, 0.0)
     assert meter.peak == -60.0
     assert meter.rms == -60.0
 

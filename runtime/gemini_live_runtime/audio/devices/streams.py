@@ -23,7 +23,9 @@ SAFE_BLOCK_MS = 20
 SAFE_LATENCY_S = 0.08
 
 MAX_DELAY_S = 2.0
-"""Longest time in seconds between device and callback that is believed."""
+"""Longest time in seconds between device and callback that is believed.
+
+Some host APIs leave one of PortAudio's times 0 or take it from another clock: then the reported latency is used."""
 
 _UNAVAILABLE = -9985
 _INVALID_RATE = -9997
@@ -48,15 +50,6 @@ def rates_of(device: SoundDevice) -> tuple[int, ...]:
     """Return the rates (Hz) to try: first the device's own, unless that is nonsense."""
     own = (device.rate,) if 8_000 <= device.rate <= 384_000 else ()
     return tuple(dict.fromkeys((*own, *_USUAL_RATES)))
-
-
-def delay_between(earlier: float, later: float, otherwise: float) -> float:
-    """Return the seconds between two times of PortAudio.
-
-    Some host APIs leave one of them 0 or take it from another clock: then `otherwise`.
-    """
-    delay = later - earlier
-    return delay if 0.0 < delay < MAX_DELAY_S else otherwise
 
 
 class DeviceStream(ABC):
@@ -189,8 +182,10 @@ class MicrophoneStream(DeviceStream):
         try:
             now = time.monotonic()
             length = frames / self.device.rate
-            # Without a time its last sample is no later than now.
-            age = delay_between(times.inputBufferAdcTime, times.currentTime, max(self.latency, length))
+            age = times.currentTime - times.inputBufferAdcTime
+            if not 0.0 < age < MAX_DELAY_S:
+                # Without a time its last sample is no later than now.
+                age = max(self.latency, length)
             samples = memoryview(data).cast("f")
             self._ring.write(samples if self._channels == 1 else samples[:: self._channels], now - age + length)
             # In this order: the worker reckons from both when the next block comes.
@@ -215,7 +210,9 @@ class LoudspeakerStream(DeviceStream):
     def _callback(self, data: Any, frames: int, times: Any, status: Any) -> None:
         try:
             now = time.monotonic()
-            delay = delay_between(times.currentTime, times.outputBufferDacTime, self.latency)
+            delay = times.outputBufferDacTime - times.currentTime
+            if not 0.0 < delay < MAX_DELAY_S:
+                delay = self.latency
             ended = now + delay + frames / self.device.rate
             samples = memoryview(data).cast("f")
             mono = samples if self._channels == 1 else memoryview(bytearray(4 * frames)).cast("f")

@@ -67,7 +67,8 @@ class LinearEchoFilter:
     def __init__(self, tail_ms: int = TAIL_MS) -> None:
         partitions = self.partitions = max(1, tail_ms // 10)
         bins = FRAME + 1
-        # Past far spectra, newest first from row `_newest`. Rows before it are free, so a new frame copies nothing.
+        # Past far spectra and a frame's part of their power, newest first from row `_newest`. Rows before it are free,
+        # so a new frame copies nothing.
         self._history = np.zeros((4 * partitions, bins), np.complex64)
         self._far_power = np.zeros((4 * partitions, bins), np.float32)
         self._newest = 3 * partitions
@@ -180,7 +181,8 @@ class LinearEchoFilter:
             self._newest = len(self._history) - keep
         self._newest -= 1
         spectrum = _transform.forward(self._far, self._history[self._newest])
-        self._squares.of(spectrum, self._far_power[self._newest])
+        power = self._squares.of(spectrum, self._far_power[self._newest])
+        power *= _FRAME_SHARE
 
     def _learn(self, spectra: Complex64, far_power: Float32, error: Complex64) -> None:
         covariance, products, ratios = self._covariance, self._products, self._ratios
@@ -191,7 +193,6 @@ class LinearEchoFilter:
         self._noise += newest
         np.multiply(far_power, covariance, out=ratios)
         expected = np.add.reduce(ratios)
-        expected *= _FRAME_SHARE
         expected += self._noise
         expected += _LEAST_POWER
         # The gain of Kalman is this step times the conjugate spectra.
@@ -203,7 +204,6 @@ class LinearEchoFilter:
         gradient[:, FRAME:] = 0
         self._weights += _transform.forward(gradient, products)
         step *= far_power
-        step *= _FRAME_SHARE
         covariance *= np.subtract(1, step, out=step)
         covariance.clip(0, _MAX_COVARIANCE, out=covariance)
         covariance *= _FORGETTING_SQUARED

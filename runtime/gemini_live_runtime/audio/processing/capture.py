@@ -12,7 +12,7 @@ from gemini_live_runtime.audio.echo.erle import ErleMeter
 from gemini_live_runtime.audio.echo.pause_probe import KeptSound, MicFrame, ProbeState
 from gemini_live_runtime.audio.echo.self_hearing import SelfHearing
 from gemini_live_runtime.audio.interface import MIC_RATE, AudioListener, MicChunk
-from gemini_live_runtime.audio.levels import LevelMeter, mean_square
+from gemini_live_runtime.audio.levels import LevelMeter, PowerMeter, mean_square
 from gemini_live_runtime.audio.processing.step_clock import CHUNK_FRAMES
 from gemini_live_runtime.audio.processing.voice_detector import VoiceDetector
 from gemini_live_runtime.audio.resample import BlockResampler
@@ -122,8 +122,8 @@ class Capture:
         self.erle = ErleMeter()
         self.self_hearing = SelfHearing()
         self.mic_level = LevelMeter()
-        self.clean_level = LevelMeter()
-        self.out_level = LevelMeter()
+        self.clean_level = PowerMeter()
+        self.out_level = PowerMeter()
         self.microphone_on = True
         self.far_missing = 0
         """Frames rendered as silence because the loudspeaker's samples were late or lost."""
@@ -310,13 +310,12 @@ class Capture:
 
     def _meter_only(self) -> None:
         while self._far is not None and self._far.ready:
-            frame = self._far.take()
-            self.out_level.add(frame, mean_square(frame))
+            self.out_level.add(mean_square(self._far.take()))
 
     def _frame(self, mic: Int16, far: Int16, moment: float) -> None:
         far_power = mean_square(far)
         if self._far is not None:
-            self.out_level.add(far, far_power)
+            self.out_level.add(far_power)
         self._far_quiet = 0 if far_power > 1e-7 else self._far_quiet + 1
         # A muted microphone is still processed during playback, so that the canceller keeps tracking the echo.
         if not self.microphone_on and self._far_quiet > _QUIET_FRAMES:
@@ -331,8 +330,8 @@ class Capture:
             self.self_hearing.add(far_power, clean_power)
         if not self.microphone_on:
             return
-        self.mic_level.add(mic, mic_power)
-        self.clean_level.add(clean, clean_power)
+        self.mic_level.add_frame(mic, mic_power)
+        self.clean_level.add(clean_power)
         playing = self._far_quiet < _QUIET_FRAMES // 4
         newest = MicFrame(clean, moment, self._canceller.has_near_end, playing)
         for frame in self._kept.add(newest, self._canceller.probe):

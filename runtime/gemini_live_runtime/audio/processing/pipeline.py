@@ -94,6 +94,10 @@ class AudioPipeline:
     @property
     def levels(self) -> MeterSample:
         """Current values of the meters; any thread may ask."""
+        return self.levels_with()
+
+    def levels_with(self, *, mic_dropped: int = 0, drift_ppm: float | None = None, xruns: int = 0) -> MeterSample:
+        """Return them with what the driver knows."""
         capture, playout = self.capture, self.playout
         hears = capture.has_microphone and capture.microphone_on
         return MeterSample(
@@ -113,6 +117,9 @@ class AudioPipeline:
             heard_itself=capture.self_hearing.heard_itself,
             probe=capture.probe_state,
             false_pauses=capture.false_pauses,
+            mic_dropped=mic_dropped,
+            drift_ppm=drift_ppm,
+            xruns=xruns,
         )
 
 
