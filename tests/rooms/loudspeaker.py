@@ -46,7 +46,7 @@ class Loudspeaker:
         ring.read(out, at / RATE)
         end = self._end = at + FRAME
         self.answers[at:end] = (out != 0) | ring.held
-        if not np.array_equal(out, self.played[at:end]):
+        if out.tobytes() != self.played[at:end].tobytes():
             self.played[at:end] = out
             self.played[end:] = 0.0 if ring.held else far[ring.read_position :][: len(far) - end]
             scene = self._scene

@@ -498,10 +498,13 @@ class Reference:
 
     def judge(self, timeline: Timeline, facts: dict[str, Any]) -> None:
         """Raises `Broken` naming the entry."""
+        of_events = [rule for rule in self.rules if type(rule).event is not Rule.event]
+        of_others = [rule for rule in self.rules if type(rule).entry is not Rule.entry]
         for entry in timeline.entries:
-            for rule in self.rules:
+            is_event = entry.kind == "event"
+            for rule in of_events if is_event else of_others:
                 try:
-                    if entry.kind == "event":
+                    if is_event:
                         rule.event(entry.data)
                     else:
                         rule.entry(entry.kind, entry.data)
