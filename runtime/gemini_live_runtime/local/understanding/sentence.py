@@ -71,6 +71,12 @@ class Sentence:
             word in COMMON_WORDS or word in EVERYDAY_WORDS or word in NEGATIONS or not forms.isdisjoint(known)
             for word, forms in zip(self.words, self._forms, strict=True)
         ]
+        self._at: dict[str, list[int]] = {}
+        """Places of each form of a word."""
+        for at, forms in enumerate(self._forms):
+            for form in forms:
+                self._at.setdefault(form, []).append(at)
+        self._unknown = [at for at, known in enumerate(self._is_known) if not known]
         self._asks = asks(self.words)
         self.free = set(range(len(self.words)))
         self._places: dict[tuple[str, ...], list[int]] = {}
@@ -110,18 +116,23 @@ class Sentence:
         """Return True when the word at `at` is `meant`, a form of it, or mistyped."""
         return meant in self._forms[at] or (not self._is_known[at] and is_mistyped(self.words[at], meant))
 
-    def has(self, phrase: tuple[str, ...], at: int) -> bool:
-        """Return True when `phrase` begins at `at`."""
-        if not 0 <= at <= len(self.words) - len(phrase):
-            return False
-        return all(self.is_word(at + offset, meant) for offset, meant in enumerate(phrase))
-
     def places(self, phrase: tuple[str, ...]) -> list[int]:
         """Return all places of `phrase`, found once for all meanings."""
         found = self._places.get(phrase)
         if found is None:
-            found = self._places[phrase] = [at for at in range(len(self.words)) if self.has(phrase, at)]
+            last = len(self.words) - len(phrase)
+            # A value of a slot may have no words at all.
+            found = self._places_of(phrase[0]) if phrase else list(range(len(self.words)))
+            for offset, meant in enumerate(phrase[1:], 1):
+                found = [at for at in found if at <= last and self.is_word(at + offset, meant)]
+            self._places[phrase] = found
         return found
+
+    def _places_of(self, meant: str) -> list[int]:
+        """Return the places of a word, its forms and what is mistyped for it, in order."""
+        found = self._at.get(meant, [])
+        mistyped = [at for at in self._unknown if at not in found and is_mistyped(self.words[at], meant)]
+        return sorted((*found, *mistyped)) if mistyped else found
 
     def has_any(self, of: Collection[str]) -> bool:
         """Return True when one of the words `of` is not used.
