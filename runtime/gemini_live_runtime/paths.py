@@ -108,12 +108,13 @@ def private_dir(path: Path) -> Path:
 
     Raises `UsageError` when the folder belongs to another user, or one of this program's folders above it does.
     """
-    for missing in [parent for parent in reversed(path.parents) if not parent.exists()]:
-        missing.mkdir(mode=0o700, exist_ok=True)
-    path.mkdir(mode=0o700, exist_ok=True)
+    if not os.path.isdir(path):
+        for missing in [parent for parent in reversed(path.parents) if not parent.exists()]:
+            missing.mkdir(mode=0o700, exist_ok=True)
+        path.mkdir(mode=0o700, exist_ok=True)
     if hasattr(os, "getuid"):
         variable, top = _our_folder(path)
-        for folder in (path, *(parent for parent in path.parents if parent == top or top in parent.parents)):
+        for folder in (path, *path.parents)[: len(path.parts) - len(top.parts) + 1]:
             if not is_own(folder):
                 remedy = f"set {variable} to a folder of your own" if variable else "give a folder of your own"
                 raise UsageError(
@@ -146,7 +147,7 @@ def _our_folder(path: Path) -> tuple[str, Path]:
         ("XDG_STATE_HOME", state_dir()),
         ("XDG_RUNTIME_DIR", runtime_dir()),
     )
-    return next(((name, folder) for name, folder in named if path == folder or folder in path.parents), ("", path))
+    return next(((name, folder) for name, folder in named if path.is_relative_to(folder)), ("", path))
 
 
 def own_folder(path: Path, *, create: bool = False) -> Path:
