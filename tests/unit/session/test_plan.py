@@ -28,6 +28,11 @@ def faults(live: Live) -> str:
     return str(caught.value)
 
 
+def test_an_agent_is_checked_once() -> None:
+    live = agent()
+    assert live.plan() is live.plan()
+
+
 SETTINGS: list[tuple[Callable[[Live], Live], str]] = [
     (lambda a: a.turn_taking("sever"), "turn_taking cannot be 'sever'. Use one of auto, server, client, manual."),  # type: ignore[arg-type]
     (lambda a: a.turn_taking("client", "fast"), "preset cannot be 'fast'"),  # type: ignore[arg-type]

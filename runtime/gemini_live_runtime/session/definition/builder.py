@@ -49,7 +49,7 @@ class AgentBuilder:
     `Live.connect` calls it before it opens anything.
     """
 
-    __slots__ = ("definition",)
+    __slots__ = ("_plan", "definition")
 
     is_agent = True
 
@@ -64,6 +64,7 @@ class AgentBuilder:
                 value=options or definition,
             )
         self.definition = definition
+        self._plan: SessionPlan | None = None
 
     @property
     def name(self) -> str:
@@ -429,13 +430,15 @@ class AgentBuilder:
     # -- checking and running --------------------------------------------------------------------------------------
 
     def plan(self) -> SessionPlan:
-        """Check everything and return the plan that sessions are made from.
+        """Check everything, once, and return the plan that sessions are made from.
 
         Raises one `AgentError` that lists every fault with the place where the part was defined.
         """
-        from gemini_live_runtime.session.definition.plan import make_plan
+        if self._plan is None:
+            from gemini_live_runtime.session.definition.plan import make_plan
 
-        return make_plan(self.definition)
+            self._plan = make_plan(self.definition)
+        return self._plan
 
     def ignored_settings(self, model: str = "") -> list[str]:
         """Return a sentence for each setting that `model` ignores.
