@@ -248,7 +248,9 @@ class LiveReactor:
 
 
 def _reactions(rule: ReactorRule, event: ReactorEvent, voice: VoiceRuntimeState, state: State) -> list[Reaction]:
-    returned = rule.react(event, voice, state) or ()
+    returned = rule.react(event, voice, state)
+    if not returned:
+        return []
     if not isinstance(returned, Iterable):
         raise TypeError(f"a rule returns a list of effects, not {type(returned).__name__}")
     # A generator runs as it is read.
