@@ -23,7 +23,17 @@ BLOCK = MODEL_RATE * FRAME_MS // 1000
 """Samples in 10 ms of the model's speech, the playback block."""
 
 FULL_SCALE = 32768.0
-_FULL_SCALE, _HIGHEST = np.float32(FULL_SCALE), np.float32(FULL_SCALE - 1)
+
+
+def constant(value: float) -> Float32:
+    """Return a number as an array, for frames.
+
+    numpy takes longer to convert a number than to multiply a frame by it.
+    """
+    return np.array(value, np.float32)
+
+
+_FULL_SCALE, _HIGHEST, _LOWEST = constant(FULL_SCALE), constant(FULL_SCALE - 1), constant(-FULL_SCALE)
 
 
 def rounded(samples: Float32) -> Int16:
@@ -31,7 +41,7 @@ def rounded(samples: Float32) -> Int16:
     whole = np.rint(samples)
     # Faster than `clip`, which is called for every frame.
     np.minimum(whole, _HIGHEST, out=whole)
-    np.maximum(whole, -_FULL_SCALE, out=whole)
+    np.maximum(whole, _LOWEST, out=whole)
     return whole.astype(np.int16)
 
 

@@ -12,7 +12,7 @@ import numpy as np
 
 from gemini_live_runtime.audio.echo.linear_echo import LinearEchoFilter
 from gemini_live_runtime.audio.echo.transforms import PowerSpectra
-from gemini_live_runtime.audio.samples import Complex64, Float32
+from gemini_live_runtime.audio.samples import Complex64, Float32, constant
 
 _EDGES = (4, 6, 8, 10, 12, 15, 18, 22, 26, 31, 37, 44, 52, 62, 74, 88)
 """Bins (of 50 Hz) at which bands begin, 200 to 4,400 Hz: about a third of an octave, where speech has its power."""
@@ -41,9 +41,8 @@ class LouderSpeech:
     in drawn rooms, but for one (0.76) whose stored path was that of another room."""
     _SMOOTHING = 0.7
     """Smoothing over about 30 ms."""
-    # Of arrays: numpy takes as long to convert a Python number as to multiply by it.
-    _KEPT, _NEW = np.float32(_SMOOTHING), np.float32(1 - _SMOOTHING)
-    _MARGIN = np.float32(_LOUDER)
+    _KEPT, _NEW = constant(_SMOOTHING), constant(1 - _SMOOTHING)
+    _MARGIN, _ZERO = constant(_LOUDER), constant(0)
     _LIKELY_FRAMES = 4
     """Frames in a row after which a person is likely."""
     _SUSPICIOUS = ((0.3, 0.65), (0.7, 0.5))
@@ -146,7 +145,7 @@ class LouderSpeech:
         np.maximum(echo, expected, out=expected)
         self._share = 0.0
         if is_audible:
-            more = np.add.reduce(np.maximum(smoothed[1] - self._MARGIN * expected, 0))
+            more = np.add.reduce(np.maximum(smoothed[1] - self._MARGIN * expected, self._ZERO))
             self._share = float(more / (np.add.reduce(smoothed[2]) + 1e-9))
         keep = self._SMOOTHING
         self._incoherence = keep * self._incoherence + (1 - keep) * incoherence

@@ -15,7 +15,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from gemini_live_runtime.audio.echo.transforms import PowerSpectra, RealTransform
-from gemini_live_runtime.audio.samples import FRAME, FRAME_MS, Complex64, Float32, Int16
+from gemini_live_runtime.audio.samples import FRAME, FRAME_MS, Complex64, Float32, Int16, constant
 
 TAIL_MS = 250
 """Longest echo modelled: delay of the devices plus the room's decay."""
@@ -37,7 +37,11 @@ _NOISE_SMOOTHING = 0.9
 _FRAME_SHARE = 0.5
 """Part of a double-length transform that carries new samples."""
 
-_HALF, _QUARTER = np.float32(0.5), np.float32(0.25)
+# Constants as arrays; those of spectra are complex.
+_ONE, _SCALE, _SHARE, _LEAST = constant(1), constant(_SIZE), constant(_FRAME_SHARE), constant(_LEAST_POWER)
+_KEPT, _NEW = constant(_NOISE_SMOOTHING), constant(1 - _NOISE_SMOOTHING)
+_SURVIVES, _CHANGES = constant(_FORGETTING_SQUARED), constant(1 - _FORGETTING_SQUARED)
+_HALF, _QUARTER, _SCALE_OF_SPECTRA = (np.array(value, np.complex64) for value in (0.5, 0.25, _SIZE))
 
 _transform = RealTransform(_SIZE)
 
@@ -165,7 +169,7 @@ class LinearEchoFilter:
         spectra = self._history[recent]
         np.multiply(spectra, self._weights, out=self._products)
         predicted = _transform.inverse(np.add.reduce(self._products), self._gradient[0])
-        echo: Float32 = _SIZE * predicted[FRAME:]
+        echo: Float32 = _SCALE * predicted[FRAME:]
         error = near.astype(np.float32) - echo
         self._padded[FRAME:] = error
         self._learn(spectra, self._far_power[recent], _transform.forward(self._padded, self._spectrum))
@@ -182,31 +186,31 @@ class LinearEchoFilter:
         self._newest -= 1
         spectrum = _transform.forward(self._far, self._history[self._newest])
         power = self._squares.of(spectrum, self._far_power[self._newest])
-        power *= _FRAME_SHARE
+        power *= _SHARE
 
     def _learn(self, spectra: Complex64, far_power: Float32, error: Complex64) -> None:
         covariance, products, ratios = self._covariance, self._products, self._ratios
         # The first row is free until it gets its ratios.
         newest = self._squares.of(error, ratios[0])
-        newest *= 1 - _NOISE_SMOOTHING
-        self._noise *= _NOISE_SMOOTHING
+        newest *= _NEW
+        self._noise *= _KEPT
         self._noise += newest
         np.multiply(far_power, covariance, out=ratios)
         expected = np.add.reduce(ratios)
         expected += self._noise
-        expected += _LEAST_POWER
+        expected += _LEAST
         # The gain of Kalman is this step times the conjugate spectra.
         step = np.divide(covariance, expected, out=ratios)
         np.conjugate(spectra, out=products)
         products *= step
-        products *= _SIZE * error
+        products *= _SCALE_OF_SPECTRA * error
         gradient = _transform.inverse(products, self._gradient)
         gradient[:, FRAME:] = 0
         self._weights += _transform.forward(gradient, products)
         step *= far_power
-        covariance *= np.subtract(1, step, out=step)
+        covariance *= np.subtract(_ONE, step, out=step)
         covariance.clip(0, _MAX_COVARIANCE, out=covariance)
-        covariance *= _FORGETTING_SQUARED
+        covariance *= _SURVIVES
         power = np.square(self._weights.real, out=self.path_power)
         power += self._weights.imag**2
-        covariance += np.multiply(power, 1 - _FORGETTING_SQUARED, out=ratios)
+        covariance += np.multiply(power, _CHANGES, out=ratios)

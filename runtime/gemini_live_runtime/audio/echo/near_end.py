@@ -12,7 +12,7 @@ import math
 import numpy as np
 
 from gemini_live_runtime.audio.echo.transforms import PowerSpectra, RealTransform
-from gemini_live_runtime.audio.samples import FRAME, Complex64, Float32
+from gemini_live_runtime.audio.samples import FRAME, Complex64, Float32, constant
 
 GOOD_LEFTOVER = 0.03
 """Ratio (-15 dB) of the residual to the predicted echo below which a filter is good."""
@@ -28,8 +28,8 @@ class Incoherence:
     phase for some 50 ms; a person's words do not.
     """
 
-    _SMOOTHING = np.float32(0.8)
-    _NEW = 1 - _SMOOTHING
+    _SMOOTHING = constant(0.8)
+    _NEW = constant(float(1 - _SMOOTHING[()]))
     _FLOOR = 1e-8
     """Least power of a bin, as the forward transform scales it: that of noise far below one step of the microphone."""
     _POWER = 2
@@ -89,11 +89,12 @@ class Incoherence:
         explained = cross.real**2 + cross.imag**2
         explained /= self._powers[1] + self._FLOOR
         sums[1] = error_power = self._powers[0]
-        np.maximum(error_power - explained, 0, out=sums[0])
+        np.maximum(error_power - explained, _ZERO, out=sums[0])
         rest = np.add.reduce(sums, 1)
         return float(rest[0] / (rest[1] + self._FLOOR)) ** self._POWER
 
 
+_ZERO = constant(0)
 _RISE, _FALL = np.hanning(2 * FRAME).astype(np.float32).reshape(2, FRAME)
 _HANN = (_RISE, _RISE, _FALL, _FALL)
 _transform = RealTransform(2 * FRAME)
