@@ -3,12 +3,19 @@
 from __future__ import annotations
 
 import asyncio
-import json
 from pathlib import Path
-from typing import Any
 
 import pytest
-from tests.session.talking import SECOND_OF_SPEECH, Talk, agent, talk
+from tests.session.harness.notifications_support import (
+    announced,
+    delivery_lock,
+    poked,
+    queue,
+    reasons,
+    records,
+    statuses,
+)
+from tests.session.talking import SECOND_OF_SPEECH, agent, talk
 from tests.simulation.device import ScriptedDevice
 from tests.simulation.timeline import Timeline
 
@@ -16,53 +23,13 @@ from gemini_live_runtime import commands as cmd
 from gemini_live_runtime import events as ev
 from gemini_live_runtime import tool
 from gemini_live_runtime.clock import LoopClock
-from gemini_live_runtime.harness.delivery import DeliveryLock
-from gemini_live_runtime.harness.notifications import HarnessNotification, NewNotification
-from gemini_live_runtime.harness.paths import HarnessPaths
-from gemini_live_runtime.harness.record_files import RecordFiles
+from gemini_live_runtime.harness.notifications import NewNotification
 from gemini_live_runtime.harness.store import Harness
 from gemini_live_runtime.harness.worker import HarnessWorker
 from gemini_live_runtime.session.agent.harness.notification_delivery import POLL_S
 from gemini_live_runtime.session.agent.harness.silence import LULL_S
 from gemini_live_runtime.session.core.status import OWED_PATIENCE_S
 from gemini_live_runtime.wire.audio_frame import encode_model_audio
-
-
-def queue(root: Path, title: str = "the oven is ready", **more: Any) -> str:
-    """Queue a notification as another program; return its id."""
-    with Harness.open(root) as harness:
-        return harness.notifications.queue(NewNotification(title=title, **more)).id
-
-
-def records(root: Path) -> list[HarnessNotification]:
-    with Harness.open(root) as harness:
-        return harness.notifications.find().records
-
-
-def statuses(root: Path) -> list[str]:
-    return [one.status.value for one in records(root)]
-
-
-def delivery_lock(root: Path) -> DeliveryLock:
-    """Return the lock of another program."""
-    return DeliveryLock(HarnessPaths(root), RecordFiles(), "another")
-
-
-def announced(t: Talk) -> list[str]:
-    """Return the titles that the model was asked to announce on this connection."""
-    return [
-        json.loads(line)["title"] for _, text in t.sent("user context") for line in text.splitlines() if line[:1] == "{"
-    ]
-
-
-def reasons(t: Talk) -> list[str]:
-    return [event.reason for event in t.all(ev.NotificationChanged) if event.status == "queued"]
-
-
-async def poked(t: Talk) -> None:
-    """Let the session look at the files now."""
-    t.stage.session.on_records_changed()
-    await t.passes(LULL_S + 0.1)
 
 
 async def test_it_is_announced_in_a_pause_and_acknowledged_once_it_was_heard(tmp_path: Path) -> None:
@@ -163,108 +130,6 @@ async def test_without_notifications_no_file_is_created(tmp_path: Path) -> None:
     async with talk(agent(), harness=HarnessWorker(tmp_path / "root")) as t:
         await t.passes(60.0)
     assert not (tmp_path / "root").exists()
-
-
-async def test_it_waits_while_the_user_speaks_and_until_the_answer(tmp_path: Path) -> None:
-    async with talk(agent(), harness=HarnessWorker(tmp_path)) as t:
-        await t.voice(True)
-        queue(tmp_path)
-        await poked(t)
-        await t.passes(5.0)
-        assert reasons(t) == ["the user is speaking"]
-        await t.voice(False)
-        await t.hears("what is for dinner?")
-        await t.passes(1.9)
-        assert reasons(t)[-1] == "the user is to be answered first"
-        await t.says("Soup.")
-        assert reasons(t)[-1] == "the model is speaking"
-        await t.ends()
-        assert announced(t) == []
-        await t.passes(LULL_S + 0.1)
-        assert announced(t) == ["the oven is ready"]
-
-
-async def test_it_waits_for_an_answer_that_is_long_in_coming(tmp_path: Path) -> None:
-    async with talk(agent(), harness=HarnessWorker(tmp_path)) as t:
-        await t.voice(True)
-        await t.voice(False)
-        queue(tmp_path)
-        await poked(t)
-        await t.passes(15.0)
-        assert reasons(t)[-1] == "the user may still be answered"
-        await t.says("I did not catch that.")
-        await t.ends()
-        assert announced(t) == []
-        await t.passes(LULL_S + 0.1)
-        assert announced(t) == ["the oven is ready"]
-        assert statuses(tmp_path) == ["delivered"]
-
-
-async def test_the_models_own_echo_does_not_hold_it_back(tmp_path: Path) -> None:
-    async with talk(agent(), harness=HarnessWorker(tmp_path)) as t:
-        await t.turn()
-        queue(tmp_path)
-        bus = t.stage.session.bus
-        bus.publish(ev.PlaybackStarted(), 1, 1)
-        for event in (ev.VoiceMarked(speaking=True), ev.PlaybackDrained(of=1), ev.VoiceMarked(speaking=False)):
-            bus.emit(event)
-        await poked(t)
-        assert announced(t) == ["the oven is ready"]
-
-
-async def test_a_voice_that_gets_no_answer_holds_it_back_for_a_limited_time(tmp_path: Path) -> None:
-    async with talk(agent(), harness=HarnessWorker(tmp_path)) as t:
-        await t.voice(True)
-        await t.voice(False)
-        queue(tmp_path)
-        await poked(t)
-        await t.passes(OWED_PATIENCE_S - LULL_S - 1.0)
-        assert announced(t) == []
-        await t.passes(1.0)
-        assert announced(t) == ["the oven is ready"]
-
-
-async def test_it_waits_for_a_tool_that_the_model_waits_for(tmp_path: Path) -> None:
-    @tool
-    async def search() -> str:
-        """Search."""
-        await asyncio.sleep(20.0)
-        return "found"
-
-    async with talk(agent().tools(search), harness=HarnessWorker(tmp_path)) as t:
-        await t.hears("search it")
-        await t.calls("search")
-        queue(tmp_path)
-        await poked(t)
-        await t.passes(10.0)
-        assert announced(t) == []
-        assert reasons(t)[-1] == "a tool is running"
-
-
-async def test_it_waits_while_the_connection_is_lost(tmp_path: Path) -> None:
-    async with talk(agent(), harness=HarnessWorker(tmp_path)) as t:
-        t.stage.refuses_until(20.0)
-        await t.server.closes(1006)
-        queue(tmp_path)
-        await poked(t)
-        await t.passes(5.0)
-        assert reasons(t) == ["there is no connection"]
-        await t.connects_again()
-        await t.passes(LULL_S + 0.1)
-        assert announced(t) == ["the oven is ready"]
-
-
-async def test_a_second_one_is_announced_after_the_first(tmp_path: Path) -> None:
-    queue(tmp_path, "oven")
-    queue(tmp_path, "door")
-    async with talk(agent(), harness=HarnessWorker(tmp_path)) as t:
-        await t.passes(10.0)
-        assert announced(t) == ["oven"]
-        await t.says("The oven is ready.")
-        await t.ends()
-        await t.passes(LULL_S + 0.1)
-        assert announced(t) == ["oven", "door"]
-        assert "others are before it" in reasons(t)
 
 
 async def test_one_that_the_user_speaks_over_waits_until_the_user_was_answered(tmp_path: Path) -> None:
@@ -551,64 +416,3 @@ async def test_one_that_was_heard_whole_before_the_user_spoke_is_not_announced_a
         await t.server.says(serverContent={"interrupted": True})
         await t.rests()
         assert statuses(tmp_path) == [status]
-
-
-async def test_where_nobody_would_hear_it_it_waits_for_a_console(tmp_path: Path) -> None:
-    queue(tmp_path)
-    async with talk(agent(), harness=HarnessWorker(tmp_path)) as t:
-        t.stage.session.on_watched(False)
-        await t.passes(60.0)
-        assert (announced(t), statuses(tmp_path)) == ([], ["queued"])
-        t.stage.session.on_watched(True)
-        await t.passes(LULL_S + 0.1)
-        assert announced(t) == ["the oven is ready"]
-
-
-async def test_an_engine_that_nobody_hears_lets_another_one_announce(tmp_path: Path) -> None:
-    async with talk(agent(), harness=HarnessWorker(tmp_path)) as t:
-        queue(tmp_path)
-        await t.passes(POLL_S + LULL_S)
-        assert not delivery_lock(tmp_path).take()
-        await t.says("The oven is ready.")
-        await t.ends()
-        await t.rests()
-        t.stage.session.on_watched(False)
-        await t.passes(1.0)
-        other = delivery_lock(tmp_path)
-        assert other.take()
-        other.release()
-
-
-async def test_what_another_engine_told_meanwhile_waits_no_longer_for_the_next_console(tmp_path: Path) -> None:
-    name = queue(tmp_path)
-    async with talk(agent(), harness=HarnessWorker(tmp_path)) as t:
-        t.stage.session.on_records_changed()
-        await t.passes(0.1)
-        assert [event.status for event in t.all(ev.NotificationChanged)] == ["queued"]
-        t.stage.session.on_watched(False)
-        await t.passes(1.0)
-        with Harness.open(tmp_path) as harness:
-            harness.notifications.acknowledge(name)
-        t.stage.session.on_watched(True)
-        await t.passes(1.0)
-        assert [event.status for event in t.all(ev.NotificationChanged)] == ["queued", "acknowledged"]
-
-
-async def test_one_whose_listener_left_in_the_middle_waits_again(tmp_path: Path) -> None:
-    queue(tmp_path)
-    async with talk(agent(), harness=HarnessWorker(tmp_path)) as t:
-        await t.passes(LULL_S + 0.1)
-        await t.says("The oven is")
-        t.stage.session.on_watched(False)
-        await t.ends()
-        await t.rests()
-        assert statuses(tmp_path) == ["queued"]
-
-
-async def test_a_loudspeaker_is_enough_for_an_engine_without_a_console(tmp_path: Path) -> None:
-    queue(tmp_path)
-    device = ScriptedDevice(Timeline(), microphone=True)
-    async with talk(agent(), harness=HarnessWorker(tmp_path), audio=lambda: device) as t:
-        t.stage.session.on_watched(False)
-        await t.passes(LULL_S + 0.1)
-        assert announced(t) == ["the oven is ready"]
