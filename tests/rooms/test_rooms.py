@@ -31,7 +31,7 @@ ROOMS = ((204, -10.0), (201, -6.0), (202, 0.0), (203, 6.0), (205, 10.0))
 """Seeds and levels of the person over the echo, in dB."""
 TURNS = (*ROOMS, (93172, -6.0))
 """In the last one AEC3 lets a single frame of an echo through, in mid-answer."""
-JUMPS = (*ROOMS[2:], (205, 0.0), (610100, 6.0), (610102, -6.0), (610110, -10.0), (631000, 0.0))
+JUMPS = (*ROOMS[2:], (205, 0.0), (206, -10.0), (610100, 6.0), (610102, -6.0), (610110, -10.0), (631000, 0.0))
 """In four of them what a filter leaves of the moved echo is as loud as a person, in the last AEC3 passes a tail."""
 MOVED = ((610102, -6.0), (610131, -10.0))
 """Rooms in which the echo path of the next one is expected."""

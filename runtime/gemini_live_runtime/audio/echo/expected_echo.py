@@ -43,6 +43,8 @@ class LouderSpeech:
     """Smoothing over about 30 ms."""
     _KEPT, _NEW = constant(_SMOOTHING), constant(1 - _SMOOTHING)
     _MARGIN, _ZERO = constant(_LOUDER), constant(0)
+    _DECAY = constant(0.83)
+    """Decay of an echo per frame, at least: an RT60 of 0.74 s."""
     _LIKELY_FRAMES = 4
     """Frames in a row after which a person is likely."""
     _SUSPICIOUS = ((0.3, 0.65), (0.7, 0.5))
@@ -55,6 +57,7 @@ class LouderSpeech:
     __slots__ = (
         "_both",
         "_exceeding_run",
+        "_expected",
         "_far",
         "_far_power",
         "_incoherence",
@@ -80,13 +83,15 @@ class LouderSpeech:
         self._squares, self._squares_of_both = PowerSpectra(bins), PowerSpectra(2, bins)
         # Of the echo to be expected, of what the filter leaves, and of the microphone.
         self._newest = np.zeros((3, bands), np.float32)
-        self._smoothed = np.zeros((3, bands), np.float32)
+        self._expected = np.zeros(bands, np.float32)
+        self._smoothed = np.zeros((2, bands), np.float32)
         self._share = self._incoherence = 0.0
         self._exceeding_run = self._suspect_run = 0
 
     def forget_sound(self) -> None:
         """Begin after a pause."""
         self._far[:] = 0
+        self._expected[:] = 0
         self._smoothed[:] = 0
         self._exceeding_run = self._suspect_run = 0
 
@@ -138,15 +143,16 @@ class LouderSpeech:
             np.minimum(left, newest[2], out=left)
         else:
             left[:] = newest[2]
-        smoothed *= self._KEPT
-        smoothed += self._NEW * newest
-        expected = smoothed[0]
+        expected = self._expected
         # The end of an echo may be longer than the path that is known.
+        expected *= self._DECAY
         np.maximum(echo, expected, out=expected)
+        smoothed *= self._KEPT
+        smoothed += self._NEW * newest[1:]
         self._share = 0.0
         if is_audible:
-            more = np.add.reduce(np.maximum(smoothed[1] - self._MARGIN * expected, self._ZERO))
-            self._share = float(more / (np.add.reduce(smoothed[2]) + 1e-9))
+            more = np.add.reduce(np.maximum(smoothed[0] - self._MARGIN * expected, self._ZERO))
+            self._share = float(more / (np.add.reduce(smoothed[1]) + 1e-9))
         keep = self._SMOOTHING
         self._incoherence = keep * self._incoherence + (1 - keep) * incoherence
         exceeds = self._share > self._LEAST_SHARE and self._incoherence > self._LEAST_INCOHERENCE
