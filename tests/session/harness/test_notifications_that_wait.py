@@ -1,4 +1,4 @@
-"""A notification waits until it can be heard, and its announcement is nobody's interruption."""
+"""A notification waits until the user can hear it, and until its time comes."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A background call is acknowledged at once, and its result comes when it is there."""
+"""A background call is acknowledged at once; its result comes when it is there."""
 
 from __future__ import annotations
 
