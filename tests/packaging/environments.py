@@ -54,7 +54,6 @@ def make_environment(folder: Path, *, without: tuple[str, ...] = (), **variables
     It links to the packages of the tests' own environment, except this project and the import names `without`.
     """
     venv.create(folder / "env", with_pip=False, symlinks=os.name != "nt")
-    python = folder / "env" / ("Scripts/python.exe" if os.name == "nt" else "bin/python")
     base = {"base": str(folder / "env"), "platbase": str(folder / "env")}
     hidden = ("__pycache__", "__editable__", "_gemini_live", "gemini_live", *without)
     for kind in ("purelib", "platlib"):
@@ -64,4 +63,10 @@ def make_environment(folder: Path, *, without: tuple[str, ...] = (), **variables
             if found.suffix != ".pth" and not found.name.startswith(hidden) and not link.exists():
                 link.symlink_to(found)
     (folder / "away").mkdir()
+    return environment_in(folder, **variables)
+
+
+def environment_in(folder: Path, **variables: str) -> Environment:
+    """Return the environment that was made in `folder`."""
+    python = folder / "env" / ("Scripts/python.exe" if os.name == "nt" else "bin/python")
     return Environment(python, folder / "away", variables)
