@@ -12,12 +12,14 @@ from gemini_live_runtime.local.scripts.script import bundled_script
 ASKED = question_of("cancel my order")
 
 
-@pytest.mark.parametrize("text", ["yes", "Yes, please.", "Yep", "yes, that's right"])
+@pytest.mark.parametrize(
+    "text", ["yes", "Yes, please.", "Yep", "yes, that's right", "yes, take it", "that's it, thanks"]
+)
 def test_a_clear_yes_stands_for_the_phrase(text: str) -> None:
     assert meant(text, ASKED) == "cancel my order"
 
 
-@pytest.mark.parametrize("text", ["no", "yes but not now", "a coffee", ""])
+@pytest.mark.parametrize("text", ["no", "yes but not now", "a coffee", "", "oh well", "thanks", "yes I do the cooking"])
 def test_other_words_stand_for_themselves(text: str) -> None:
     assert meant(text, ASKED) == text
 
@@ -80,6 +82,21 @@ def test_after_a_no_the_open_question_is_asked_again() -> None:
     dialogue = calls_for_sam()
     answers = [dialogue.respond(said, typed=False).text for said in ("it can wait", "no")]
     assert answers[-1] == "All right. Is it urgent, or can it wait until tonight?"
+
+
+@pytest.mark.parametrize("text", ["No, that's fine then.", "no no that'll do nicely", "no, it suits me"])
+def test_a_no_before_praise_of_an_offer_agrees(text: str) -> None:
+    assert not meant(text, "I can offer you nine. Does that suit you?").lower().startswith("no")
+    assert meant(text, "Anything else?") == text
+
+
+@pytest.mark.parametrize("text", ["no, that's too early", "no, it does not suit me", "no"])
+def test_a_no_that_declines_an_offer_stays_one(text: str) -> None:
+    assert meant(text, "Does that suit you?") == text
+
+
+def test_the_question_writes_a_phrase_as_people_do() -> None:
+    assert question_of("i will pay 50 dollars") == "Do you mean: I will pay 50 dollars?"
 
 
 def window(user: str, model: str, asked: str = "") -> TranscriptWindow:

@@ -30,6 +30,27 @@ _ANSWERS = {tuple(split_words(text)): answer for answer, texts in _ALIKE.items()
 """Yes and no in other words, where a question was asked."""
 
 
+_POSITIVE = r"(?:fine|good|great|perfect|ok|okay|lovely|all right|alright|ideal|grand|brilliant|works|suits(?: me)?|do)"
+_CLEAR_YES = re.compile(
+    r"(?=.*\b(?:yes|yeah|yep|yup|aye|sure|correct|exactly|absolutely|definitely|of course|go ahead|go for it"
+    r"|do (?:it|that)|(?:take|charge|book|send) it|(?:that is|thats|that's) (?:right|it|correct|what i)|please do"
+    r"|by all means)\b)"
+    r"(?:(?:oh|well|yes|yeah|yep|yup|aye|sure|ok|okay|right|correct|exactly|absolutely|definitely|of course|please"
+    r"|indeed|spot on|go ahead|go on|go for it|(?:please )?do(?: it| that| so)?|take it|charge it|book it|send it"
+    r"|(?:that is|thats|that's) (?:right|it|correct|what i (?:mean|meant|said))|i (?:do|did)|thanks|thank you|then"
+    r"|why not|by all means) ?)+"
+)
+"""A yes to "do you mean": of nothing but words that agree."""
+
+_NO_THAT_IS_FINE = re.compile(
+    rf"(?:(?:no|nah|oh|well) )+(?P<said>(?:that|it)(?:'s| is| will be|'ll be| sounds| would be|s|ll) {_POSITIVE}\b.*"
+    rf"|(?:that|it) (?:works|suits)\b.*|that(?:'ll| will) do\b.*)"
+)
+"""An agreement that begins with a no: "no, that's fine then"."""
+
+_OFFERS = re.compile(r"\b(?:does that suit you|does the appointment suit you|do you agree)\?\s*$", re.IGNORECASE)
+
+
 class Window(Protocol):
     """Turns that an extractor reads."""
 
@@ -51,7 +72,8 @@ class Window(Protocol):
 
 def question_of(phrase: str) -> str:
     """Return the question for a phrase."""
-    return f"Do you mean: {phrase}?"
+    written = re.sub(r"\bi\b", "I", phrase)
+    return f"Do you mean: {written}?"
 
 
 def check_of(question: str) -> str:
@@ -73,8 +95,11 @@ def phrase_asked(said: str) -> str:
 def meant(text: str, asked: str) -> str:
     """Return the words that `text` stands for after the model's words `asked`."""
     said = tuple(split_words(text))
-    if said in _YES and (phrase := phrase_asked(asked)):
+    plain = " ".join(said)
+    if (said in _YES or _CLEAR_YES.fullmatch(plain)) and (phrase := phrase_asked(asked)):
         return phrase
+    if _OFFERS.search(asked) and (agrees := _NO_THAT_IS_FINE.fullmatch(plain)):
+        return agrees["said"]
     return _ANSWERS.get(said, text) if asked.rstrip().endswith("?") else text
 
 
