@@ -149,3 +149,14 @@ def test_the_shell_completes_the_names_of_sessions() -> None:
     for command in (["replay"], ["export"], ["sessions", "rename"], ["sessions", "delete"], ["sessions", "preview"]):
         found = [item.value for item in completer.get_completions(command, "2026")]
         assert found == ["20261121-1", "20261120-1"], command
+
+
+@pytest.mark.parametrize("columns", [80, 100, 200])
+def test_a_row_fits_the_terminal(columns: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    record()
+    monkeypatch.setattr("gemini_live_tui.cli.sessions.columns", lambda: columns)
+    printed = run("sessions").out
+    assert max(map(len, printed.splitlines())) <= columns
+    for text in ("20261120-1", "negotiate", "1 interruption"):
+        assert text in printed
+    assert ("$0.021" in printed) == (columns == 200)

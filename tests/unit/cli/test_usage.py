@@ -118,6 +118,8 @@ WRONG = {
     "an unknown fault": (("serve-local", "--fault", "quota,outtage"), "'outtage'", "Use outage"),
     "an unknown option in config": (("config", "set", "ui.them", "x"), "'ui.them'", "Did you mean ui.theme?"),
     "an unknown shell": (("completion", "powershell"), "powershell", "bash"),
+    "no recording to show": (("replay",), "SESSION|FILE", "gemini-live-tui sessions lists them"),
+    "no recording to delete": (("sessions", "delete"), "SESSION...", "gemini-live-tui sessions lists them"),
     "no shell": (("completion",), "bash|zsh|fish", "completion --help"),
     "the console without a terminal": ((), "needs a terminal", "talk --plain"),
     "the demo without a terminal": (("demo",), "needs a terminal", "talk --plain"),
@@ -147,6 +149,15 @@ def test_without_an_engine_there_is_nothing_to_stop(command: tuple[str, ...]) ->
     assert ended.code == 1
     assert "No engine is running" in ended.sentence
     assert "gemini-live-tui demo" in ended.sentence
+
+
+def test_of_several_engines_each_is_named_with_its_agent(monkeypatch: pytest.MonkeyPatch) -> None:
+    engines = [
+        EngineInfo(session_id=name, pid=1, agent=agent, backend="local", started=1.0, program="p")
+        for name, agent in (("a1", "clinic"), ("a2", "x"))
+    ]
+    monkeypatch.setattr(registry, "list_engines", lambda: engines)
+    assert "2 engines are running. Name one of a1 (clinic), a2 (x)" in run("stop").sentence
 
 
 def test_stop_says_what_it_waits_for(monkeypatch: pytest.MonkeyPatch) -> None:

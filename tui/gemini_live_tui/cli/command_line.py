@@ -174,12 +174,18 @@ def _silence_output() -> None:
     os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
+_RECORDED = ("session", "names")
+"""Names of arguments that are recorded sessions."""
+
+
 def _sentence(error: click.ClickException) -> str:
     text = error.format_message()
     if isinstance(error, click.NoSuchOption) and error.option_name == "--debug":
         return "--debug goes before the command: gemini-live-tui --debug COMMAND."
     if isinstance(error, click.UsageError) and error.ctx is not None and error.ctx.info_name not in (None, "cli"):
-        text = f"{text.rstrip('.')}. See {error.ctx.command_path} --help."
+        named = error.param.name if isinstance(error, click.MissingParameter) and error.param is not None else ""
+        lists = "gemini-live-tui sessions lists them; see also" if named in _RECORDED else "See"
+        text = f"{text.rstrip('.')}. {lists} {error.ctx.command_path} --help."
     return text
 
 

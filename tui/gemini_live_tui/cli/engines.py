@@ -180,7 +180,8 @@ def _choose(session: str) -> str:
     """
     from gemini_live_runtime.engine.registry import list_engines
 
-    names = [engine.session_id for engine in list_engines()]
+    agents = {engine.session_id: sanitise_line(engine.agent, 30) for engine in list_engines()}
+    names = list(agents)
     matching = [name for name in names if name.startswith(session)]
     if session in names:
         return session
@@ -190,6 +191,5 @@ def _choose(session: str) -> str:
         raise EngineError("No engine is running", remedy="Start one with: gemini-live-tui demo")
     if not matching:
         raise UsageError(f"There is no engine {session[:60]!r}", remedy=f"Running: {', '.join(names)}", field="session")
-    raise UsageError(
-        f"{len(matching)} engines are running", remedy=f"Name one of {', '.join(matching)}", field="session"
-    )
+    listed = ", ".join(f"{name} ({agents[name]})" for name in matching)
+    raise UsageError(f"{len(matching)} engines are running", remedy=f"Name one of {listed}", field="session")

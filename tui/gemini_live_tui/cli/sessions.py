@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+import shutil
 import sys
 from dataclasses import asdict
 from datetime import datetime
@@ -20,6 +21,9 @@ from gemini_live_tui.cli.records import complete_session, locate
 if TYPE_CHECKING:
     from gemini_live_runtime.journal.sessions.catalog import Entry
     from gemini_live_runtime.journal.sessions.retention import DeletionResult
+
+WIDE = 120
+"""Least columns of a terminal for all columns of the list with short notes."""
 
 _UNITS = {"h": 3600.0, "d": 86400.0, "w": 604800.0}
 _YES = click.option("--yes", "-y", is_flag=True, help="Do not ask.")
@@ -58,25 +62,45 @@ def _list(text: str, trash: bool, as_json: bool) -> int:
         what = "The trash is empty" if trash else "No session is recorded"
         click.echo("No session matches." if text else f"{what}.")
         return 0
-    click.echo(f"{'SESSION':22}{'STARTED':18}{'NAME':20}{'LENGTH':>7}{'TURNS':>6}  {'PHASE':13}{'COST':>7}{'SIZE':>9}")
+    width = columns()
+    narrow = width < WIDE
+    when, cost = ("", "") if narrow else (f"{'STARTED':18}", f"{'COST':>7}{'SIZE':>9}")
+    click.echo(f"{'SESSION':22}{when}{'NAME':{_name_width(narrow)}}{'LENGTH':>7}{'TURNS':>6}  {'PHASE':13}{cost}")
     for entry in found:
-        click.echo(_row(entry))
+        click.echo(_row(entry, width, narrow=narrow))
     return 0
 
 
-def _row(entry: Entry) -> str:
+def columns() -> int:
+    """Return the width of the terminal, without an end where the output goes elsewhere."""
+    return shutil.get_terminal_size().columns if sys.stdout.isatty() else sys.maxsize
+
+
+def _name_width(narrow: bool) -> int:
+    return 16 if narrow else 20
+
+
+def _row(entry: Entry, columns: int, *, narrow: bool) -> str:
+    """Return a session's row; a `narrow` one leaves the start to the id, and cost and size to the console.
+
+    Notes that do not fit `columns` go below it.
+    """
+    when = "" if narrow else f"{started(entry.when):18}"
     if entry.problem:
-        return f"{entry.id:22}{started(entry.when):18}{entry.problem}"
+        return f"{entry.id:22}{when}{entry.problem}"
     minutes, seconds = divmod(int(entry.duration_s), 60)
     cost = "" if entry.cost_usd is None else f"${entry.cost_usd:.3f}"
+    amount = "" if narrow else f"{cost:>7}{entry.total_bytes / 1e6:>6.1f} MB"
+    width = _name_width(narrow)
     row = (
-        f"{entry.id:22}{started(entry.when):18}{sanitise_line(entry.name, 18):20}{minutes:>4}:{seconds:02}"
-        f"{entry.turns:>6}  {sanitise_line(entry.phase, 12):13}{cost:>7}{entry.total_bytes / 1e6:>6.1f} MB"
+        f"{entry.id:22}{when}{sanitise_line(entry.name, width - 2):{width}}{minutes:>4}:{seconds:02}"
+        f"{entry.turns:>6}  {sanitise_line(entry.phase, 12):13}{amount}"
     )
     notes = [sanitise_line(entry.ended, 40), *(flag for flag in entry.flags if flag not in (entry.ended, "damaged"))]
     notes += [f"damaged: {entry.damage}"] if entry.damage else []
     notes += [f"incomplete: {entry.missing}"] if entry.missing else []
-    return f"{row}  {', '.join(note for note in notes if note)}"
+    noted = ", ".join(note for note in notes if note)
+    return f"{row}  {noted}" if len(row) + 2 + len(noted) <= columns else f"{row}\n{'':22}{noted}"
 
 
 def started(when: float) -> str:
