@@ -78,6 +78,25 @@ async def test_what_the_first_frame_does_not_show_is_mounted_after_it(monkeypatc
         ]
 
 
+async def test_the_screen_is_not_styled_anew_before_the_first_frame(
+    frames: list[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    anew: list[Any] = []
+    update_nodes = Stylesheet.update_nodes
+
+    def noted(sheet: Stylesheet, nodes: Iterable[Any], animate: bool = False) -> None:
+        nodes = list(nodes)
+        anew.extend(node for node in nodes if not frames)
+        update_nodes(sheet, nodes, animate=animate)
+
+    monkeypatch.setattr(Stylesheet, "update_nodes", noted)
+    app = ConsoleApp(None, settings=ConsoleSettings(theme="ember", tmux=False), clock=ManualClock())
+    async with app.run_test(size=(120, 36)) as pilot:
+        await pilot.pause()
+        assert app.console_screen not in anew
+        assert app.console_screen.key_bar not in anew
+
+
 async def test_the_first_frame_has_the_placeholder_of_a_prompt_that_is_made_after_it(
     frames: list[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -207,8 +207,11 @@ class ConsoleScreen(Screen[None]):
             if self.is_attached:
                 raise
 
-    def on_screen_resume(self) -> None:
+    def on_screen_resume(self, event: events.ScreenResume) -> None:
         """Free the memory of the screen that was closed, and show what it covered."""
+        if not self._is_filled:
+            # Its widgets were styled as they were mounted, a moment ago.
+            event.refresh_styles = False
         self.consent_row.since = self.console.time.now()
         forget_closed_widgets()
 
