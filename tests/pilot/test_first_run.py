@@ -164,6 +164,14 @@ async def test_every_step_can_be_left_out() -> None:
     assert settings() == config.Config()
 
 
+async def test_before_a_session_the_help_names_no_keys_of_the_empty_transcript() -> None:
+    async with before_a_session() as newcomer:
+        await newcomer.press("f1")
+        assert "There is no session yet" in newcomer.screen()
+        assert "utterance" not in newcomer.screen()
+        assert "^d       Devices" in newcomer.screen()
+
+
 # -- the key ---------------------------------------------------------------------------------------------------------
 
 

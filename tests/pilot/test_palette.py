@@ -20,3 +20,23 @@ async def test_a_search_that_ends_while_the_palette_is_taken_down_ends_nothing_e
         await driver.settle()
         await driver.press("escape")
         assert driver.app.screen is driver.app.console_screen
+
+
+async def test_a_word_of_a_description_finds_its_command() -> None:
+    async with console(size=(100, 40)) as driver:
+        for word, command in (("settings", "Set up: Profiles"), ("resume", "Session: Sessions"), ("detach", "Quit")):
+            await driver.press("f3", *word)
+            await driver.app.workers.wait_for_complete()
+            await driver.settle()
+            assert command in driver.screen(), word
+            await driver.press("escape")
+
+
+async def test_commands_called_so_come_before_those_that_only_mention_it() -> None:
+    async with console(size=(100, 40)) as driver:
+        await driver.press("f3", *"export")
+        await driver.app.workers.wait_for_complete()
+        await driver.settle()
+        rows = [row.strip() for row in driver.rows()]
+        named = next(at for at, row in enumerate(rows) if "Session: Export" in row)
+        assert named < next(at for at, row in enumerate(rows) if "Session: Sessions" in row)

@@ -8,9 +8,12 @@ from tests.pilot.actions.state import listed
 from tests.support.console_driver import BY_NAME, Driver, console
 from tests.support.recordings_screens import done, record_live, record_three
 from tests.support.set_up_doubles import FakeStarter
+from textual.widget import Widget
 
+from gemini_live_tui.actions import ACTIONS, PLACES
 from gemini_live_tui.dialogs.events_filter import MAX_FILTER, EventsFilterScreen
 from gemini_live_tui.dialogs.go_to import MAX_MOMENT, GoToScreen
+from gemini_live_tui.dialogs.help import HelpScreen
 from gemini_live_tui.dialogs.meters import MetersScreen
 from gemini_live_tui.editors.export import ExportScreen
 from gemini_live_tui.editors.state import StateEditor
@@ -143,3 +146,31 @@ async def test_a_filter_and_a_moment_take_no_more_than_their_limits() -> None:
             await driver.press("end", "y", "z")
             assert opened.field.value == "x" * (most - 1) + "y"
             await driver.press("escape")
+
+
+async def test_f1_explains_the_keys_of_every_dialog() -> None:
+    """Check all but the help itself, and the two that give way to what they open."""
+    places = {PLACES[action.scope].title for action in ACTIONS if PLACES[action.scope].kind == "screen"}
+    async with console(starter=FakeStarter()) as driver:
+        for name in sorted({*SCREENS} - {"help", "jump", "palette", "welcome"}):
+            driver.app.action_open(name)
+            await driver.settle()
+            dialog = driver.app.screen
+            titles = {str(widget.border_title) for widget in dialog.walk_children(Widget)} - {"", "None"}
+            await driver.press("f1")
+            assert isinstance(driver.app.screen, HelpScreen), name
+            lines = [line.plain for line in driver.app.screen.lines(40)]
+            assert lines[0] in {*titles, *places}, name
+            assert any("^q" in line for line in lines), name
+            await driver.press("f1")
+            assert driver.app.screen is dialog, name
+            await driver.press("escape")
+
+
+async def test_the_help_of_a_modal_dialog_names_no_key_that_does_nothing_there() -> None:
+    async with console() as driver:
+        await driver.press(f"{BY_NAME}meters", "f1")
+        screen = driver.screen()
+        assert "the last minute, esc closes" in screen
+        assert "Go to phase" not in screen
+        assert "^p F3    Commands" in screen

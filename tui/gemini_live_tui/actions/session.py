@@ -21,7 +21,7 @@ ACTIONS: tuple[Action, ...] = (
         "ctrl+l",
         "open('sessions')",
         "Sessions",
-        "Recorded sessions: find, replay, name, export and delete them",
+        "Recorded sessions: find, replay, resume, name, export and delete them",
         "Session",
         scope="app",
         anywhere=True,

@@ -102,7 +102,7 @@ ACTIONS: tuple[Action, ...] = (
         "S",
         "open('profiles')",
         "Profiles",
-        "List profiles, switch between them, and change their values",
+        "List profiles, switch between them, and change their values: all settings",
         "Set up",
         scope="app",
         slash="profiles",

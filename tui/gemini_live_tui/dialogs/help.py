@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from rich.cells import cell_len
 from textual import events, on
@@ -11,16 +11,17 @@ from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.containers import Container, VerticalScroll
 from textual.content import Content
+from textual.screen import Screen
 from textual.widget import Widget
 from textual.widgets import Input, Static
 
-from gemini_live_tui.actions import ACTIONS, BEFORE_A_SESSION, PLACES, Scope, in_scope
+from gemini_live_tui.actions import ACTIONS, BEFORE_A_SESSION, BY_ID, PLACES, Scope, in_scope
 from gemini_live_tui.actions.keymap import key_label
 from gemini_live_tui.actions.rows import ROWS, Row, rows_of
 from gemini_live_tui.actions.slash import form_of
 from gemini_live_tui.painting.wrapping import wrap
 from gemini_live_tui.widgets.line_input import LineInput
-from gemini_live_tui.widgets.modal import TopModalScreen
+from gemini_live_tui.widgets.modal import TopModalScreen, TopScreen
 
 if TYPE_CHECKING:
     from gemini_live_tui.context import ConsoleContext
@@ -42,6 +43,9 @@ _TALKING = ("console", "transcript", "prompt")
 """Places where phrases to say are shown, too."""
 
 _INDENT = " " * KEYS_WIDTH
+
+_BOX_STYLES = ("bold $foreground", "$foreground")
+"""Styles of a dialog's title and keys."""
 
 
 class HelpScreen(TopModalScreen[None]):
@@ -65,10 +69,15 @@ class HelpScreen(TopModalScreen[None]):
         replay: bool,
         place: Scope = "console",
         phrases: Sequence[str] = (),
+        box: tuple[str, str] = ("", ""),
+        is_modal: bool = False,
         waiting: bool = False,
         in_text_mode: bool = False,
     ) -> None:
+        """Create the screen; `box` has title and keys of an open dialog that is no place of the action table."""
         super().__init__()
+        self._box = box
+        self._is_modal = is_modal
         self._phrases = phrases
         self._keymap = keymap
         self._ascii = ascii_only
@@ -85,12 +94,16 @@ class HelpScreen(TopModalScreen[None]):
     def of(cls, console: ConsoleContext) -> HelpScreen:
         """Return the screen with the keys of this moment."""
         settings, view = console.settings, console.store.view
+        screen = console.screen
+        dialog = screen if isinstance(screen, TopScreen | TopModalScreen) else None
         return cls(
             keymap=settings.keymap,
             ascii_only=settings.ascii,
             tmux=settings.tmux,
             replay=settings.replay,
-            place=getattr(console.screen, "place", "") or console.place,
+            place=console.place if dialog is None else _place_of(dialog),
+            box=("", "") if dialog is None else _edges_of(dialog),
+            is_modal=isinstance(dialog, TopModalScreen),
             phrases=view.phrases,
             waiting=console.waiting,
             in_text_mode=view.mode == "text",
@@ -140,7 +153,7 @@ class HelpScreen(TopModalScreen[None]):
             yield Content.styled("There is no session yet: choose what to talk to.", "$quiet")
         elif self._replay:
             yield Content.styled("This is a recording: it can be read, nothing in it can be changed.", "$quiet")
-        own = rows_of(in_scope(self._place.name)) if self._place.kind != "everywhere" else []
+        own = rows_of(in_scope(self._place.name)) if self._has_keys else []
         own = [row for row in own if self._is_offered(row) and self._keys(row)]
         general = list(self._columns(self._of_console()))
         if own:
@@ -149,8 +162,11 @@ class HelpScreen(TopModalScreen[None]):
             yield Content.styled(self._place.title, "bold $foreground")
             yield from described if len(described) <= room else self._columns(own)
             yield Content("")
-        headings = {"screen": "Everywhere", "prompt": "In every pane (here letters are typed)"}
-        yield Content.styled(headings.get(self._place.kind, "In every pane"), "bold $foreground")
+        elif self._place.name == "app" and any(self._box):
+            yield from (Content.styled(text, style) for text, style in zip(self._box, _BOX_STYLES, strict=True) if text)
+            yield Content("")
+        headings = {"app": "Everywhere", "prompt": "In every pane (here letters are typed)"}
+        yield Content.styled(headings.get(self._heading, "In every pane"), "bold $foreground")
         yield from general
         if self._phrases and not self._replay and self._place.name in _TALKING:
             yield Content("")
@@ -158,9 +174,25 @@ class HelpScreen(TopModalScreen[None]):
             for phrase in self._phrases:
                 yield Content.styled(_hang(phrase, self._width), "$foreground")
 
+    @property
+    def _is_dialog(self) -> bool:
+        return self._place.kind == "screen" or self._place.name == "app"
+
+    @property
+    def _heading(self) -> str:
+        return "app" if self._is_dialog else self._place.kind
+
+    @property
+    def _has_keys(self) -> bool:
+        """True when the place has keys of its own; before a session there is nothing in the panes."""
+        return self._place.kind != "everywhere" and not (self._waiting and self._place.kind == "pane")
+
     def _of_console(self) -> list[Row]:
-        kinds = ("app",) if self._place.kind == "screen" else ("app", "console")
-        general = rows_of(action for action in ACTIONS if action.scope in kinds)
+        kinds = ("app",) if self._is_dialog else ("app", "console")
+        # A modal dialog passes on no other keys of the application than those that work anywhere.
+        general = rows_of(
+            action for action in ACTIONS if action.scope in kinds and (action.anywhere or not self._is_modal)
+        )
         return [row for row in general if self._is_offered(row) and self._keys(row)]
 
     def _is_offered(self, row: Row) -> bool:
@@ -230,6 +262,21 @@ class HelpScreen(TopModalScreen[None]):
             (f"{keys}{gap}", "bold $key"), (_hang(text, max(COLUMN, self._width - KEYS_WIDTH)), "$foreground")
         )
         yield from whole.split("\n")
+
+
+def _place_of(screen: Screen[Any]) -> Scope:
+    """Return the scope of a dialog's keys; "app" when the action table has none of them."""
+    idents = (active.binding.id or "" for active in screen.active_bindings.values())
+    scopes = (BY_ID[ident].scope for ident in idents if ident in BY_ID)
+    return next((scope for scope in scopes if PLACES[scope].kind == "screen"), "app")
+
+
+def _edges_of(screen: Screen[Any]) -> tuple[str, str]:
+    """Return title and keys from the frame of a dialog's box."""
+    for widget in screen.walk_children(Widget):
+        if widget.border_title:
+            return str(widget.border_title), str(widget.border_subtitle or "")
+    return "", ""
 
 
 def _hang(text: str, width: int) -> str:

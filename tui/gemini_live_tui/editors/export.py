@@ -147,7 +147,6 @@ class ExportScreen(TopModalScreen[None]):
 
     CSS_PATH = "export.tcss"
     BINDINGS: ClassVar[list[BindingType]] = [*bindings("export")]
-    place = "export"
 
     def __init__(self, console: ConsoleContext, subject: Subject | None, *, wanted: str = "") -> None:
         super().__init__()

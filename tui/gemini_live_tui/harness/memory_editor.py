@@ -44,7 +44,6 @@ class MemoryEditor(BoxScreen):
     CSS_PATH: ClassVar[CSSPathType | None] = [BOX_STYLES, "memory_editor.tcss"]
     HINT = "{memory-write} writes, {memory-kind} text or JSON, esc cancels"
     BINDINGS: ClassVar[list[BindingType]] = [Binding("escape", "leave", "Leave", show=False), *bindings("memory")]
-    place = "memory"
 
     def __init__(
         self,

@@ -22,6 +22,12 @@ if TYPE_CHECKING:
 
     from gemini_live_tui.context import ConsoleContext
 
+LEAST_OF_HELP = 3
+"""Least characters of a query that is looked for in descriptions, too."""
+
+HELP_SCORE = 1e-6
+"""Score of a match in the description, below that of any name."""
+
 Command = tuple[str, str, Callable[[], Any]]
 
 
@@ -108,9 +114,11 @@ class ConsoleCommands(Provider):
             yield DiscoveryHit(Content.styled(title, "bold"), callback, text=title, help=help_text)
 
     async def search(self, query: str) -> Hits:
-        """Yield the commands that match."""
-        matcher = self.matcher(query)
+        """Yield the commands whose names match, then those with the words in their descriptions."""
+        matcher, words = self.matcher(query), query.casefold().split()
         for title, help_text, callback in self._commands():
             score = matcher.match(title)
             if score > 0:
                 yield Hit(score, matcher.highlight(title).stylize("bold"), callback, text=title, help=help_text)
+            elif len(query) >= LEAST_OF_HELP and all(word in help_text.casefold() for word in words):
+                yield Hit(HELP_SCORE, Content.styled(title, "bold"), callback, text=title, help=help_text)

@@ -61,7 +61,6 @@ class SessionsScreen(TopScreen[None]):
     CSS_PATH = "sessions.tcss"
     AUTO_FOCUS = ""
     BINDINGS: ClassVar[list[BindingType]] = [*bindings("sessions")]
-    place = "sessions"
 
     def __init__(self, console: ConsoleContext) -> None:
         super().__init__()
