@@ -133,6 +133,14 @@ async def test_the_key_bar_of_the_phase_pane_names_why_and_the_way_on_in_a_small
                 assert words in driver.rows()[-1]
 
 
+async def test_a_key_that_still_fits_is_not_left_out_with_a_longer_one() -> None:
+    async with console(size=(120, 36), tmux=True) as driver:
+        await driver.press("4")
+        row = driver.rows()[-1]
+        assert "^p Commands" in row
+        assert "e Edit" in row
+
+
 async def test_a_wide_terminal_has_more_keys_on_its_bar() -> None:
     more = ("^e Why", "F6 Hold", "m Mark", "^l Sessions", "^o Jump")
     shown = []

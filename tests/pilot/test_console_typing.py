@@ -327,10 +327,11 @@ async def test_what_the_search_finds_is_told_while_it_is_typed_and_marked_in_the
         await driver.settle()
         await driver.press("ctrl+f")
         await driver.press(*"bergen")
-        assert "found 1 of 2 · n older · N newer" in driver.screen()
+        assert "1 of 2 · enter n N" in driver.screen()
         await driver.press("x")
         assert "not found" in driver.screen()
         await driver.press("backspace", "enter")
+        assert "found 1 of 2 · n older · N newer" in driver.screen()
         await driver.press("n")
         assert "found 2 of 2" in driver.screen()
         transcript = driver.app.console_screen.transcript

@@ -113,7 +113,6 @@ async def test_an_edit_made_while_the_past_is_looked_at_is_said_to_change_the_pr
             driver.link.exchange(f"Question {number}", "Answer")
         driver.app.console_screen.grid.go_to("state")
         await driver.settle()
-        await driver.press("down")
         await driver.press("[", "[")
         then = driver.app.console_screen.notices.past_note()
         assert then.startswith("You look at 00:")
@@ -194,6 +193,7 @@ async def test_a_recording_can_be_looked_at_but_not_changed() -> None:
         await driver.settle()
         driver.app.console_screen.grid.go_to("state")
         await driver.settle()
+        await driver.press("up")
         await driver.press("e")
         assert "Put the cursor on a key first." in driver.screen()
         await driver.press("down")
@@ -242,3 +242,25 @@ async def test_escape_before_the_answer_loses_nothing_that_is_refused() -> None:
         await driver.settle()
         assert driver.app.screen is screen
         assert screen.area.text == '"a long typed value"'
+
+
+async def test_enter_applies_a_value_of_one_line_as_it_sends_a_message() -> None:
+    async with console() as driver:
+        screen = await editing(driver)
+        assert "enter, ^s or F5 applies, esc cancels" in driver.screen()
+        await driver.press(*["backspace"] * 4, *"0.95", "enter")
+        assert screen.area.text == "0.95"
+        edits = [order.edits for order in driver.link.orders if isinstance(order, EditState)]
+        assert [edit["value"] for (edit,) in edits] == [0.95]
+
+
+async def test_enter_breaks_the_line_of_a_value_of_several_lines() -> None:
+    async with console() as driver:
+        screen = await editing(driver)
+        screen.area.text = "{\n}"
+        screen.area.move_cursor((0, 1))
+        await driver.settle()
+        assert "enter, ^s" not in driver.screen()
+        await driver.press("enter")
+        assert screen.area.text == "{\n\n}"
+        assert not any(isinstance(order, EditState) for order in driver.link.orders)

@@ -120,7 +120,7 @@ PICTURES: dict[str, tuple[Any, tuple[int, int], Act, dict[str, Any]]] = {
     "handed-over-normal": (handed_over, NORMAL, _pressing("ctrl+e"), {}),
     "watchers-narrow": (call, NARROW, _pressing("3"), {}),
     "watchers-empty-narrow": (nothing, NARROW, _pressing("3"), {}),
-    "state-narrow": (call, NARROW, _pressing("4", "down", "asterisk"), {}),
+    "state-narrow": (call, NARROW, _pressing("4", "asterisk"), {}),
     "state-empty-narrow": (nothing, NARROW, _pressing("4"), {}),
     "state-filter-narrow": (call, NARROW, _pressing("4", "f", "z"), {}),
     "why-narrow": (call, NARROW, _pressing("ctrl+e"), {}),

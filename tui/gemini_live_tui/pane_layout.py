@@ -37,26 +37,44 @@ PANES: tuple[PaneName, ...] = (
 SHORT_FIRST = ("logs", "events")
 """Panes that are the first to be named by their key alone; the last ones follow."""
 
+BRIEF_TABS: Mapping[str, str] = {"events": "Evt", "logs": "Log"}
+"""Words of tabs where there is less room."""
+
 FOLLOWING = "following"
 """Word of a pane's note that the newest line stays in sight."""
 
 BY_PANE: Mapping[str, PaneName] = {pane.id: pane for pane in PANES}
 
 
-def tab_texts(panes: Sequence[PaneName], shown: str, short: int = 0) -> list[str]:
-    """Return the text of each pane's tab; `short` of them are keys alone.
+def tab_rows(panes: Sequence[PaneName], shown: str) -> list[list[str]]:
+    """Return the texts of the panes' tabs, from the longest row to the shortest.
 
-    The pane `shown` is in brackets and always has its word: colour alone must not tell it.
+    The pane `shown` is in brackets and always has its word: colour alone must not tell it. First the spaces between
+    the tabs become fewer, then words shorter, then tabs are keys alone.
     """
+    spaced = [f"{pane.key} {pane.tab}" for pane in panes]
+    brief = [f"{pane.key} {BRIEF_TABS.get(pane.id, pane.tab)}" for pane in panes]
     names = [pane.id for pane in panes]
-    order = [*(name for name in SHORT_FIRST if name in names), *reversed(names)]
-    brief = list(dict.fromkeys(order))[:short]
-    texts = []
-    for pane in panes:
-        own = pane.id == shown
-        text = pane.key if pane.id in brief and not own else f"{pane.key} {pane.tab}"
-        texts.append(f"[{text}]" if own else f" {text} ")
-    return texts
+    order = list(dict.fromkeys((*(name for name in SHORT_FIRST if name in names), *reversed(names))))
+    own = [text if name == shown else short for name, text, short in zip(names, spaced, brief, strict=True)]
+    rows = [_bracketed(names, spaced, shown, " "), *(_bracketed(names, texts, shown) for texts in (spaced, own, brief))]
+    for count in range(1, len(panes) + 1):
+        alone = {name for name in order[:count] if name != shown}
+        texts = [pane.key if pane.id in alone else text for pane, text in zip(panes, brief, strict=True)]
+        rows.append(_bracketed(names, texts, shown))
+    return rows
+
+
+def _bracketed(names: Sequence[str], texts: Sequence[str], shown: str, end: str = "") -> list[str]:
+    """Return texts with a space before and `end` behind, that of `shown` in brackets."""
+    found = []
+    for at, (name, text) in enumerate(zip(names, texts, strict=True)):
+        before = " " if end or at else ""
+        if name != shown:
+            found.append(f"{before}{text}{end}")
+        else:
+            found.append(f"[{text}]" if end else f"{before}[{text}]")
+    return found
 
 
 Kind = Literal["wide", "normal", "narrow", "talk", "zoom"]

@@ -69,7 +69,7 @@ async def _search(driver: Driver, key: str) -> None:
     assert driver.app.focused is driver.app.console_screen.body.search
     assert "esc End search" in driver.rows()[-1]
     await driver.press(*"question 7")
-    assert "found 1 of 1" in driver.screen()
+    assert "1 of 1 · enter n N" in driver.screen()
     assert "Question 7" in driver.screen()
     await driver.press("escape")
     assert driver.app.focused is driver.app.console_screen.transcript
@@ -82,8 +82,10 @@ async def _search_older(driver: Driver, key: str) -> None:
     await filled(driver)
     await driver.press(key)
     assert "Nothing is searched for yet." in driver.screen()
+    assert "Find" not in driver.rows()[-1]
     await driver.press("ctrl+f", *"answer 1", "enter")
     assert "found 1 of 11" in driver.screen()
+    assert "n Find older" in driver.rows()[-1]
     assert "Answer 19" in driver.screen()
     await driver.press(key, key)
     assert "found 3 of 11" in driver.screen()
@@ -116,6 +118,18 @@ class Sounding:
 
     async def gone(self) -> None:
         return
+
+
+@check("copy-utterance")
+async def _copy_utterance(driver: Driver, key: str) -> None:
+    await driver.press(key)
+    assert "There is nothing here to copy." in driver.screen()
+    await filled(driver)
+    await driver.press(key)
+    assert driver.app.clipboard == "Answer 39"
+    await driver.press("(", "(", key)
+    assert driver.app.clipboard == "Question 39"
+    assert "Copied the paragraph of" in driver.screen()
 
 
 @check("play-utterance")

@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
+import re
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from textual.widgets import Static
 
 from gemini_live_tui.pane_layout import PANES, PaneLayout, arrange
+from gemini_live_tui.panes.base import FRAME, Pane
 from gemini_live_tui.panes.state_listing import StateListing
 from gemini_live_tui.panes.state_rows import PINNED, SCOPES
 from gemini_live_tui.saved_layout import recall, remember
+from gemini_live_tui.settings import ConsoleSettings
 
 ALL = ("transcript", "phase", "watchers", "state", "timeline", "latency", "tools", "events", "logs", "tasks")
 names = st.sampled_from(ALL)
@@ -99,3 +104,15 @@ def test_how_keys_are_listed_is_remembered_and_what_does_not_fit_is_not(tmp_path
     odd = {"folded": ["moon", 7, "turn"], "pinned": [3, "", "k" * 1000, "app:a", "app:a"], "changed_first": 1}
     assert StateListing.from_json(odd, scopes) == StateListing({"turn"}, ["app:a"])
     assert StateListing.from_json("nonsense", scopes) == StateListing()
+
+
+def test_every_tab_has_a_word_in_the_second_column_of_a_terminal_of_120_columns():
+    sharing = [pane for pane in PANES if pane.id not in ("transcript", "phase", "timeline")]
+    for shown in sharing:
+        pane = Pane(shown.id, Static(), ConsoleSettings())
+        pane.name_tabs([one.id for one in sharing], framed=True, width=57)
+        # The public property returns markup, in which brackets are tags.
+        title = pane._border_title.plain
+        assert len(title) <= 57 - FRAME
+        assert re.findall(r"(?<!\w)(\w) [A-Z]", title) == ["3", "4", "6", "7", "8", "9", "T"]
+        assert f"[{shown.key} " in title

@@ -68,7 +68,7 @@ _SHARED_ROWS: tuple[tuple[str, str, str], ...] = (
     ("state-fold state-unfold", "Fold", "Fold or unfold the scope of the cursor"),
     ("why-older why-newer", "Older, newer", "Explain the decision before or after this one"),
     (
-        "state-copy copy-event copy-log copy-failure copy-why copy-details",
+        "copy-utterance state-copy copy-event copy-log copy-failure copy-why copy-details",
         "Copy",
         "Copy the row under the cursor, or what is shown",
     ),

@@ -72,7 +72,7 @@ def _list(text: str, trash: bool, as_json: bool) -> int:
 
 
 def columns() -> int:
-    """Return the width of the terminal, without an end where the output goes elsewhere."""
+    """Return the terminal's width; without a terminal there is no limit."""
     return shutil.get_terminal_size().columns if sys.stdout.isatty() else sys.maxsize
 
 
@@ -81,9 +81,9 @@ def _name_width(narrow: bool) -> int:
 
 
 def _row(entry: Entry, columns: int, *, narrow: bool) -> str:
-    """Return a session's row; a `narrow` one leaves the start to the id, and cost and size to the console.
+    """Return a session's row; a `narrow` one has no start, cost or size.
 
-    Notes that do not fit `columns` go below it.
+    The id tells the start. Notes that do not fit `columns` go below it.
     """
     when = "" if narrow else f"{started(entry.when):18}"
     if entry.problem:

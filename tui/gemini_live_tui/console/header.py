@@ -87,9 +87,12 @@ class Header(Row):
         reason = view.word_reason if self._word in ("error", "connecting", "dormant", "text") and not muted else ""
         if self._word == "connecting" and view.retry_at is not None and (wait_s := view.retry_at - self._elapsed) > 0:
             reason = f"next attempt in {math.ceil(wait_s)} s"
-        if reason and room >= 12:
+        if reason and room >= 9:
             sign = f"{self._glyphs.separator} " if view.agent else ""
-            left.append((f" {sign}{fit(reason, room - len(sign) - 1, self._glyphs.ellipsis)}", "quiet"))
+            told = fit(reason, room - len(sign) + 2, self._glyphs.ellipsis)
+            # Why the mode is text stands in the transcript, too: no half of it here.
+            if told == reason or self._word != "text":
+                left.append((f" {sign}{told}", "quiet"))
         runs = [run for text, style in right for run in (("  ", ""), (text, style))]
         filled = sum(cell_len(text) for text, _ in left) + sum(cell_len(text) for text, _ in runs)
         return [*left, (" " * max(0, width - filled - 1), ""), *runs]

@@ -76,7 +76,8 @@ class KeyBar(Row):
 
     def runs(self, width: int) -> Sequence[Run]:
         """Return as many actions as fit, in the table's order, help and quit always."""
-        offered = [action for action in ACTIONS if self._offers(action)]
+        every = [action for action in ACTIONS if self._offers(action)]
+        offered = list(every)
         self._room_for_note, self._gap = True, 2
         spare = [action for action in offered if self._is_spare(action)]
         while spare and self._width(offered) > width:
@@ -94,6 +95,7 @@ class KeyBar(Row):
                 self._gap = 1
             else:
                 offered.remove((expendable or offered)[-1])
+        offered = self._filled(offered, every, width)
         runs: list[Run] = []
         self._places = []
         at = 0
@@ -104,6 +106,15 @@ class KeyBar(Row):
             at += size
             runs.extend(((f" {keys} ", "key"), (f"{title}{' ' * self._gap}", "quiet")))
         return runs
+
+    def _filled(self, offered: list[Action], every: list[Action], width: int) -> list[Action]:
+        """Return the actions with what still fits of those that were dropped."""
+        dropped = [action for action in every if action not in offered and not self._is_spare(action)]
+        for action in sorted(dropped, key=lambda one: one.bar != "always"):
+            more = [one for one in every if one is action or one in offered]
+            if self._width(more) <= width:
+                offered = more
+        return offered
 
     @property
     def _talks(self) -> bool:

@@ -2,15 +2,28 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 
 from rich.cells import cell_len
 from textual import events
 from textual.message import Message
 
+from gemini_live_tui.painting.glyphs import ASCII, UNICODE
 from gemini_live_tui.painting.runs import Run
-from gemini_live_tui.pane_layout import FOLLOWING, PANES, SHORT_FIRST, tab_texts
+from gemini_live_tui.pane_layout import FOLLOWING, PANES, tab_rows
 from gemini_live_tui.widgets.row import Row
+
+_PARTS = re.compile(f" [{UNICODE.separator}{ASCII.separator}] ")
+
+WHOLE = 3
+"""Rows of `tab_rows` in which every tab has a word, the shown one its whole word."""
+
+APART = 3
+"""Cells beside a note: it must not look like another tab."""
+
+SHORTER = 5
+"""Further rows of `tab_rows`, with shorter words and keys alone, that make room for a note."""
 
 
 class TabBar(Row):
@@ -37,26 +50,27 @@ class TabBar(Row):
     def runs(self, width: int) -> Sequence[Run]:
         """Return words where they fit, else keys alone for some panes.
 
-        The sign before "following" is enough to tell it, so the word makes room first.
+        Of a note its first part makes do, and the sign before "following" without the word, before words go.
         """
-        brief = self._note.removesuffix(f" {FOLLOWING}")
-        few = len(SHORT_FIRST)
-        noted = [(short, note) for short in (0, few, few + 1, few + 2) for note in (self._note, brief)]
-        for short, note in (*noted, (0, ""), (few, ""), (few + 2, ""), (len(PANES), "")):
-            runs = self._named(short)
-            used = sum(len(text) for text, _ in runs)
-            if used + (cell_len(note) + 2 if note else 0) <= width:
+        brief = _PARTS.split(self._note, 1)[0].removesuffix(f" {FOLLOWING}")
+        rows = tab_rows(PANES, self._shown)
+        whole, some = rows[:WHOLE], rows[WHOLE : WHOLE + SHORTER]
+        noted = [(row, note) for note in (self._note, brief) for row in whole]
+        noted += [(row, note) for row in some for note in (self._note, brief)]
+        for row, note in (*noted, *((row, "") for row in rows)):
+            used = sum(map(cell_len, row))
+            if used + (cell_len(note) + APART if note else 0) <= width:
                 break
+        runs = self._named(row)
         if note:
-            gap = width - used - cell_len(note) - 1
-            runs.extend(((" " * gap, ""), (note, "quiet")))
+            runs.extend(((" " * (width - used - cell_len(note) - 1), ""), (note, "quiet")))
         return runs
 
-    def _named(self, short: int) -> list[Run]:
+    def _named(self, texts: Sequence[str]) -> list[Run]:
         runs: list[Run] = []
         self._places = []
         at = 0
-        for pane, text in zip(PANES, tab_texts(PANES, self._shown, short), strict=True):
+        for pane, text in zip(PANES, texts, strict=True):
             self._places.append((at, at + len(text), pane.id))
             at += len(text)
             runs.append((text, "strong" if pane.id == self._shown else "quiet"))

@@ -74,7 +74,7 @@ class HelpScreen(TopModalScreen[None]):
         waiting: bool = False,
         in_text_mode: bool = False,
     ) -> None:
-        """Create the screen; `box` has title and keys of an open dialog that is no place of the action table."""
+        """Create the screen; `box`: title and keys of a dialog without a place."""
         super().__init__()
         self._box = box
         self._is_modal = is_modal
@@ -184,7 +184,7 @@ class HelpScreen(TopModalScreen[None]):
 
     @property
     def _has_keys(self) -> bool:
-        """True when the place has keys of its own; before a session there is nothing in the panes."""
+        """True when the place has keys of its own; panes are empty before a session."""
         return self._place.kind != "everywhere" and not (self._waiting and self._place.kind == "pane")
 
     def _of_console(self) -> list[Row]:
@@ -265,7 +265,7 @@ class HelpScreen(TopModalScreen[None]):
 
 
 def _place_of(screen: Screen[Any]) -> Scope:
-    """Return the scope of a dialog's keys; "app" when the action table has none of them."""
+    """Return the scope of a dialog's keys; "app" when they are in no table."""
     idents = (active.binding.id or "" for active in screen.active_bindings.values())
     scopes = (BY_ID[ident].scope for ident in idents if ident in BY_ID)
     return next((scope for scope in scopes if PLACES[scope].kind == "screen"), "app")

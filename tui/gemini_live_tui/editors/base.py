@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 from textual import on
 from textual.binding import Binding, BindingType
+from textual.content import Content
 from textual.types import CSSPathType
 from textual.widget import Widget
 from textual.widgets import Static, TextArea
@@ -101,6 +102,10 @@ class EditorScreen(BoxScreen):
         self.console.store.unlisten(EditPreviewed, self._previewed)
         self.console.store.unlisten(EditsApplied, self._applied)
 
+    @on(JsonArea.Submitted)
+    def _submitted(self) -> None:
+        self.action_apply()
+
     @on(TextArea.Changed)
     def _typed(self) -> None:
         # The message was about the former text.
@@ -110,6 +115,7 @@ class EditorScreen(BoxScreen):
     def look(self) -> None:
         """Parse the text, and request a preview."""
         self._leaving = False
+        self.query_one("#box").border_subtitle = Content(self.hint())
         if self.console.settings.replay:
             self._show([[("This is a recording: nothing can be changed.", "warn")]])
             return

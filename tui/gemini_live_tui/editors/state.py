@@ -55,6 +55,7 @@ class StateEditor(EditorScreen):
         self._base: KeyCell | None = cell
         """Cell that is edited; an edit of another one is refused."""
         super().__init__(console, _as_text(cell), placeholder='a value as JSON, e.g. 42, true, "gold"')
+        self.area.submits_line = True
         self.key_field = LineInput(
             placeholder=f"scope:name, a scope is one of {', '.join(_WRITABLE)}", max_length=200, suggester=_Keys(self)
         )
@@ -62,6 +63,11 @@ class StateEditor(EditorScreen):
         self.conflict = Static("", id="editor-conflict", markup=False)
         described = unpack(self._agent.shape)
         self._shape: dict[str, Any] = described if isinstance(described, dict) else {}
+
+    def hint(self) -> str:
+        """Return the keys for the box's lower edge; enter applies a value of one line."""
+        applies = self.area.document.line_count == 1 and not self.console.settings.replay
+        return f"enter, {super().hint()}" if applies else super().hint()
 
     def known_keys(self) -> Sequence[str]:
         """Return the keys to complete."""

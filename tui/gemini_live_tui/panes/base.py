@@ -23,7 +23,7 @@ from gemini_live_tui.actions import bindings
 from gemini_live_tui.actions.keymap import hints
 from gemini_live_tui.messages import PaneChanged, PaneFailed, ShowHint
 from gemini_live_tui.painting.glyphs import glyphs
-from gemini_live_tui.pane_layout import BY_PANE, PaneName, tab_texts
+from gemini_live_tui.pane_layout import BY_PANE, PaneName, tab_rows
 from gemini_live_tui.settings import ConsoleSettings
 
 if TYPE_CHECKING:
@@ -164,9 +164,8 @@ class Pane(Container):
         separator = f" {self._separator} "
         if cell_len(separator.join(titles)) <= room:
             return separator, titles
-        for short in range(len(panes) + 1):
-            texts = tab_texts(panes, self.pane, short)
-            texts = [texts[0].lstrip(), *texts[1:-1], texts[-1].rstrip()]
+        for row in tab_rows(panes, self.pane):
+            texts = [row[0].lstrip(), *row[1:-1], row[-1].rstrip()]
             if sum(map(cell_len, texts)) <= room:
                 break
         return "", texts

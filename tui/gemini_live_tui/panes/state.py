@@ -43,6 +43,19 @@ class StateRows(RowList):
     def __init__(self, pane: StatePane) -> None:
         super().__init__()
         self._pane = pane
+        self._was_moved = False
+
+    def set_rows(self, rows: Sequence[str]) -> None:
+        """List other rows; until it is moved, the cursor is on the first key."""
+        super().set_rows(rows)
+        first = next((at for at, row in enumerate(rows) if row[:1] in "-^"), None)
+        if not self._was_moved and first is not None:
+            self.cursor = first
+            self.touch()
+
+    def _put_cursor(self, index: int) -> None:
+        self._was_moved = True
+        super()._put_cursor(index)
 
     def row_runs(self, row: str, width: int) -> Sequence[Run]:
         """Return the runs of one row."""

@@ -142,6 +142,16 @@ class Transcript(LineList):
         self.repaint_items()
         self.show_row(self._view.blocks.index(block), 0)
 
+    def action_copy_utterance(self) -> None:
+        """Copy the paragraph under the cursor, else the last utterance in sight."""
+        block = self.utterance
+        if block is None:
+            self.post_message(ShowHint("There is nothing here to copy."))
+            return
+        text = "\n".join(part for part in (block.text.strip(), block.detail) if part)
+        self.app.copy_to_clipboard(text)
+        self.post_message(ShowHint(f"Copied the paragraph of {clock_text(block.t)}, {len(text):,} characters."))
+
     # -- searching ---------------------------------------------------------------------------------------------------
 
     def find(self, text: str) -> None:

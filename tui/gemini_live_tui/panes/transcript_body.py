@@ -68,6 +68,11 @@ class TranscriptBody(Guarded, Container):
         shown = key_label(keys[0], ascii_only=self._settings.ascii) if keys else f"/{action.slash.split()[0]}"
         return f"{shown} {action.title}"
 
+    @property
+    def unusable(self) -> tuple[str, ...]:
+        """Ids of the actions that mean nothing now: those of a search without one."""
+        return () if self.transcript.search.text else ("search-older", "search-newer")
+
     def compose(self) -> ComposeResult:
         """Yield the transcript above the greeting."""
         yield self.transcript
@@ -93,6 +98,11 @@ class TranscriptBody(Guarded, Container):
     def _search_left(self, message: FilterLine.Left) -> None:
         message.stop()
         self.focus()
+
+    def on_descendant_focus(self) -> None:
+        """Show the keys of the search anew: in its line `n` and `N` are typed."""
+        if self.transcript.search.text:
+            self.post_message(PaneChanged("transcript"))
 
     def show(self, view: SessionView, frame: Frame) -> float | None:
         """Update both; return the seconds until another word sounds."""
@@ -127,8 +137,12 @@ class TranscriptBody(Guarded, Container):
         at, count = self.transcript.search.count(self._view.blocks)
         if not count:
             return "not found"
-        keys = hints(("{search-older} older", "{search-newer} newer"), self._settings.keymap)
-        return f" {self._glyphs.separator} ".join((f"found {at} of {count}", *keys))
+        named: tuple[str, ...] = ("{search-older} older", "{search-newer} newer")
+        found = f"found {at} of {count}"
+        if self.search.has_focus:
+            found, named = f"{at} of {count}", ("enter {search-older} {search-newer}",)
+        keys = hints(named, self._settings.keymap, ascii_only=self._settings.ascii)
+        return f" {self._glyphs.separator} ".join((found, *keys))
 
 
 class SearchLine(FilterLine):

@@ -114,7 +114,7 @@ class ConsoleCommands(Provider):
             yield DiscoveryHit(Content.styled(title, "bold"), callback, text=title, help=help_text)
 
     async def search(self, query: str) -> Hits:
-        """Yield the commands whose names match, then those with the words in their descriptions."""
+        """Yield commands whose names match, then those whose descriptions do."""
         matcher, words = self.matcher(query), query.casefold().split()
         for title, help_text, callback in self._commands():
             score = matcher.match(title)

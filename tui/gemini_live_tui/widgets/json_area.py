@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from textual import events
+from textual.message import Message
 from textual.widgets import TextArea
 
 from gemini_live_runtime.text import sanitise
@@ -29,6 +30,9 @@ class JsonArea(OrderedKeys, TextArea):
     }
     """
 
+    class Submitted(Message):
+        """Enter was pressed in a text of one line that can be submitted."""
+
     def __init__(self, text: str = "", *, placeholder: str = "", id: str | None = None) -> None:
         super().__init__(
             text,
@@ -40,6 +44,14 @@ class JsonArea(OrderedKeys, TextArea):
             placeholder=placeholder,
         )
         self.cursor_blink = False
+        self.submits_line = False
+        """True while enter submits a text of one line; else it begins another line."""
+
+    async def _on_key(self, event: events.Key) -> None:
+        if event.key == "enter" and self.submits_line and self.document.line_count == 1:
+            event.stop()
+            event.prevent_default()
+            self.post_message(self.Submitted())
 
     async def _on_paste(self, event: events.Paste) -> None:
         event.stop()
