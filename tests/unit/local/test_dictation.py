@@ -79,6 +79,17 @@ def test_a_beginning_is_not_taken_before_a_no_or_where_it_is_short() -> None:
     assert chosen(english, dialogue, timer_for_me=TIMER) == ""
 
 
+@pytest.mark.parametrize("rest", ["and two waters", "into two waters", "with a salad"])
+def test_a_beginning_is_not_taken_before_another_thing(rest: str) -> None:
+    english, dialogue = decoding(f"set a timer for me {rest}", -9.0), decoding("set a timer for me newer", -10.0)
+    assert chosen(english, dialogue, set_a_timer_for_me=TIMER) == ""
+
+
+def test_a_beginning_is_not_taken_where_the_rest_asks_for_something_too() -> None:
+    english, dialogue = decoding("set a timer for me few years", -9.0), decoding("set a timer for me whether", -10.0)
+    assert chosen(english, dialogue, set_a_timer_for_me=TIMER, whether=WEATHER) == ""
+
+
 def test_words_that_sound_unlike_what_all_english_heard_are_refused() -> None:
     english, dialogue = decoding("weather", -10.0, "abcdefg"), decoding("weather", -9.0, "uvwxyzz")
     assert chosen(decoding("feather", -10.0, "abcdefg"), dialogue, weather=WEATHER) == ""
@@ -90,6 +101,20 @@ def test_first_names_are_written_as_names() -> None:
         chosen(decoding("it's tom here", -9.0), decoding("it's ten here"), **{"it's_Tom_here": HELLO})
         == "it's Tom here"
     )
+
+
+@pytest.mark.parametrize(
+    ("heard", "written"),
+    [
+        ("make it for salads", "make it four salads"),
+        ("can i have for coffees please", "can i have four coffees please"),
+        ("make it for tonight", "make it for tonight"),
+        ("order a taxi for guests", "order a taxi for guests"),
+        ("take this for less", "take this for less"),
+    ],
+)
+def test_a_for_between_a_verb_and_a_plural_is_a_four(heard: str, written: str) -> None:
+    assert as_typed(heard) == written
 
 
 def test_years_are_written_in_digits() -> None:

@@ -1,9 +1,11 @@
-"""Write dictated words as typed: first names in capitals, years in digits.
+"""Write dictated words as typed: names, years, and "four" for "for".
 
 Names that are words as well, such as Mark, Rose and Will, are not among the names.
 """
 
 from __future__ import annotations
+
+import re
 
 from gemini_live_runtime.local.language.words import parse_number, spoken_number
 
@@ -31,9 +33,18 @@ _KNOWN = frozenset(FIRST_NAMES)
 _CENTURY = "nineteen"
 
 
+_FOUR = re.compile(
+    r"\b((?:make|have|take|order|bring|add|get|want|like)(?: (?:it|that|those|them|me|us))?) for (?=\w+[^s\W]s\b)"
+)
+"""A "for" between a verb and a plural: "make it for salads" has the number that sounds so."""
+
+
 def as_typed(text: str) -> str:
-    """Return dictated `text` with names in capitals and years such as 1982 in digits."""
-    words = text.split()
+    """Return dictated `text` with names in capitals and years such as 1982 in digits.
+
+    A number that was heard as another word becomes one: "make it four salads".
+    """
+    words = _FOUR.sub(r"\1 four ", text).split()
     written: list[str] = []
     at = 0
     while at < len(words):

@@ -22,6 +22,9 @@ LEAST_LEAD = 0.01
 LEAST_ALIKE = 0.5
 """Least similarity of sound of what was heard in the two ways."""
 
+_GOES_ON = NEGATIONS.union({"and", "plus", "with"})
+"""Words after a beginning that say more than it."""
+
 _LEAST_BEGINNING = 4
 """Least number of words of a beginning that counts."""
 
@@ -69,7 +72,12 @@ def choose(english: Decoding, dialogue: Decoding, preview: Preview) -> str:
         return in_english
     beginning = _beginning(english.text.split(), dialogue.text.split())
     reply = preview(beginning) if beginning else None
-    return beginning if reply is not None and reply.calls else ""
+    if reply is None or not reply.calls:
+        return ""
+    # Where the rest asks for something as well, the beginning is less than what was asked for.
+    count = len(beginning.split())
+    rests = (preview(as_typed(" ".join(one.text.split()[count:]))) for one in (english, dialogue))
+    return "" if any(rest is not None and rest.calls for rest in rests) else beginning
 
 
 def _with_heard_numbers(text: str, other: str) -> str:
@@ -82,13 +90,17 @@ def _with_heard_numbers(text: str, other: str) -> str:
 
 
 def _beginning(english: list[str], dialogue: list[str]) -> str:
-    """Return the words with which both begin, "" for few, or with a no after them."""
+    """Return the words with which both begin.
+
+    "" for few, or with a no, a number or another thing after them: "four salads, and ..." is less than was ordered.
+    """
     count = 0
     while count < min(len(english), len(dialogue)) and english[count] == dialogue[count]:
         count += 1
     is_most = count >= _LEAST_BEGINNING and 2 * count >= max(len(english), len(dialogue))
     rest = expand([*english[count:], *dialogue[count:]])
-    return as_typed(" ".join(english[:count])) if is_most and NEGATIONS.isdisjoint(rest) else ""
+    goes_on = not _GOES_ON.isdisjoint(rest) or bool(_numbers(" ".join(rest)))
+    return as_typed(" ".join(english[:count])) if is_most and not goes_on else ""
 
 
 def _beside_numbers(text: str) -> list[list[str]]:
