@@ -19,6 +19,9 @@ if TYPE_CHECKING:
 
 T = TypeVar("T")
 
+_SPECIAL_TYPES = ("ClassVar", "InitVar", "KW_ONLY")
+"""Names in annotations that say something else than the type of a field."""
+
 _FACTORY = object()
 """Default of an argument whose value is made for each instance."""
 
@@ -26,7 +29,7 @@ _FACTORY = object()
 @dataclass_transform(frozen_default=True, field_specifiers=(field, Field))
 def record(cls: type[T]) -> type[T]:
     """Make a class an immutable dataclass with slots; change by `dataclasses.replace`."""
-    return _complete(dataclass(slots=True, init=False, eq=False, repr=False)(cls))
+    return _complete(_dataclass(cls))
 
 
 @dataclass_transform(frozen_default=True, kw_only_default=True, field_specifiers=(field, Field))
@@ -35,7 +38,7 @@ def keyword_record(cls: type[T], *, with_repr: bool = True) -> type[T]:
 
     Without `with_repr` it is printed as its base class says.
     """
-    return _complete(dataclass(slots=True, init=False, eq=False, repr=False, kw_only=True)(cls), with_repr=with_repr)
+    return _complete(_dataclass(cls, kw_only=True), with_repr=with_repr)
 
 
 @overload
@@ -56,13 +59,13 @@ def mutable_record(cls: type[T]) -> type[T]:
 
     It is compared and printed by its fields, and has no hash.
     """
-    made: Any = _complete(dataclass(slots=True, init=False, eq=False, repr=False)(cls))
+    made: Any = _complete(_dataclass(cls))
     made.__hash__ = None
     return cast("type[T]", made)
 
 
 def _freeze(cls: type[T], *, kw_only: bool) -> type[T]:
-    made: Any = _complete(dataclass(slots=True, init=False, eq=False, repr=False, kw_only=kw_only)(cls))
+    made: Any = _complete(_dataclass(cls, kw_only=kw_only))
     made.__dataclass_params__.frozen = True  # A dataclass made of it has to be frozen, too.
 
     def refuse_assignment(self: Any, name: str, value: object) -> None:
@@ -87,6 +90,24 @@ def _values_of(self: Any) -> list[Any]:
 def _set_values(self: Any, values: list[Any]) -> None:
     for one, value in zip(fields(self), values, strict=True):
         object.__setattr__(self, one.name, value)
+
+
+def _dataclass(cls: type[T], *, kw_only: bool = False) -> type[T]:
+    """Make a class a dataclass with slots and without generated methods.
+
+    Dataclasses search each annotation that is a text for three names, which takes a tenth of importing all records.
+    """
+    # `get_annotations` would evaluate those of Python 3.14, where this may find none: then nothing is saved.
+    written = cls.__dict__.get("__annotations__", {})  # noqa: RUF063
+    is_plain = bool(written) and not any(name in str(said) for said in written.values() for name in _SPECIAL_TYPES)
+    if is_plain:
+        cls.__annotations__ = dict.fromkeys(written, object)
+    made = dataclass(slots=True, init=False, eq=False, repr=False, kw_only=kw_only)(cls)
+    if is_plain:
+        made.__annotations__ = written
+        for name, annotation in written.items():
+            made.__dataclass_fields__[name].type = annotation  # type: ignore[attr-defined]
+    return made
 
 
 def _complete(cls: type[T], *, with_repr: bool = True) -> type[T]:

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import dataclasses
 import pickle
 import subprocess
 import sys
 from copy import deepcopy
-from dataclasses import FrozenInstanceError, dataclass, field, replace
+from dataclasses import KW_ONLY, FrozenInstanceError, dataclass, field, fields, replace
+from typing import ClassVar
 
 import pytest
 
@@ -148,6 +150,38 @@ def test_a_frozen_dataclass_can_be_made_of_a_frozen_record() -> None:
     assert (place.x, place.y, place.name) == (1, 0, "here")
     with pytest.raises(FrozenInstanceError):
         place.x = 2  # type: ignore[misc]
+
+
+def test_annotations_are_kept_and_not_searched(monkeypatch: pytest.MonkeyPatch) -> None:
+    def searched(annotation: str, *_: object) -> bool:
+        raise AssertionError(annotation)
+
+    monkeypatch.setattr(dataclasses, "_is_type", searched)
+
+    @record
+    class Plain:
+        name: str
+        parts: list[int] = field(default_factory=list)
+
+    assert Plain.__annotations__ == {"name": "str", "parts": "list[int]"}
+    assert [one.type for one in fields(Plain)] == ["str", "list[int]"]  # type: ignore[arg-type]
+    assert Plain("x").parts == []
+
+
+def test_a_class_variable_and_an_argument_of_post_init_are_no_fields() -> None:
+    @record
+    class Special:
+        limit: ClassVar[int] = 3
+        name: str = ""
+
+    @keyword_record
+    class After:
+        _: KW_ONLY
+        name: str = ""
+
+    assert [one.name for one in fields(Special)] == ["name"]  # type: ignore[arg-type]
+    assert Special.limit == 3
+    assert [one.name for one in fields(After)] == ["name"]  # type: ignore[arg-type]
 
 
 def test_few_classes_that_an_engine_imports_have_methods_that_dataclasses_compile() -> None:

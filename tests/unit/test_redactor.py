@@ -29,6 +29,7 @@ from gemini_live_runtime.secret_patterns import search
 from gemini_live_runtime.secret_patterns.names import _FIELDS
 from gemini_live_runtime.secret_patterns.prefix import Prefix
 from gemini_live_runtime.secret_patterns.providers import PREFIXES
+from gemini_live_runtime.secret_patterns.shapes import CUT_KEY, OPEN_KEY, _ends
 
 KEY = "AIzaSyCANARY-0123456789_abcdefghijklmnop"
 ODD = 'ca"na/ry \\ß+key%'
@@ -600,3 +601,12 @@ def test_a_long_line_whose_names_are_ordinary_is_no_work(padding: int) -> None:
     args = {"text": "handle " * (padding // 7), "more": {"spinning": "a", "passage": "b"}}
     called = Event(1, 0.5, 1, 1, ToolCalled(call_id="c", name="n", args=args))
     assert not Redactor().may_redact(called.to_line())
+
+
+def test_the_patterns_of_cut_keys_are_made_without_comparing_prefixes(monkeypatch):
+    def compared(self, other):
+        raise AssertionError("two prefixes are compared")
+
+    monkeypatch.setattr(Prefix, "__eq__", compared)
+    assert _ends("open") == OPEN_KEY
+    assert _ends("cut") == CUT_KEY

@@ -92,7 +92,7 @@ SHAPES = (
 def _ends(name: str) -> str:
     """Return the pattern of the beginnings of keys at the end of a text."""
     words = [one for one in PREFIXES if not one.is_anywhere and not one.is_public]
-    others = [one for one in PREFIXES if one not in words]
+    others = [one for one in PREFIXES if one.is_anywhere or one.is_public]
     at_words, anywhere = ("|".join(getattr(one, name) for one in rows) for rows in (words, (*others, *OTHER_SHAPES)))
     return rf"(?:{BEGIN}(?:{at_words})|{anywhere})\Z"
 
