@@ -23,6 +23,7 @@ from tests.mutants.rows import (
     STEERING,
     TASKS,
     TIMED,
+    WAITING_NOTIFICATIONS,
     rows,
 )
 
@@ -235,7 +236,7 @@ DELIVERY = rows(
     ("on_cancelled", "a cancelled timer is told as such", drop("tell"), TIMED),
     ("on_withheld", "a text for later says why it waits", drop("tell"), NOTIFY),
     ("_record", "what another program has changed is read again", drop("self.look"), NOTIFICATIONS),
-    ("_reason", "other speech comes first", decide("why_not_free", False), NOTIFICATIONS),
+    ("_reason", "other speech comes first", decide("why_not_free", False), WAITING_NOTIFICATIONS),
     ("advance", "a dormant session is woken", drop("wake"), NOTIFICATIONS),
     ("advance", "events say why one waits", drop("tell_waiting"), NOTIFICATIONS),
     ("advance", "time alone goes on", drop("_schedule"), NOTIFICATIONS),
@@ -255,8 +256,8 @@ DELIVERY = rows(
 SILENCE = rows(
     "agent.harness.silence",
     "Silence",
-    ("awaited", "a short silence is awaited", decide("end", False), NOTIFICATIONS),
-    ("ends", "the answer to the user's voice is awaited", decide("_voice_ended", False), NOTIFICATIONS),
+    ("awaited", "a short silence is awaited", decide("end", False), WAITING_NOTIFICATIONS),
+    ("ends", "the answer to the user's voice is awaited", decide("_voice_ended", False), WAITING_NOTIFICATIONS),
 )
 
 WITHHELD = rows(

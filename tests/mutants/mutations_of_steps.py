@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from tests.mutants.edits import argument, assign, decide, drop, each, gives, instead_of, leave_out, never, no_rounds
 from tests.mutants.rows import (
+    BACKGROUND_CALLS,
     BESIDE,
     BOUNDS,
     CALLBACKS,
@@ -118,7 +119,7 @@ ORCHESTRATOR = rows(
     ("_go_to_phase", "rules move the conversation", gives("request_phase", "None"), REACTOR),
     ("_on_notes_dropped", "dropped notes are counted", drop("on_notes_dropped"), FIGURES),
     ("_on_subscriber_left", "losses are reported when a subscriber leaves", drop("report_loss"), HANDLE),
-    ("_on_agent_finished", "background agents are reported", drop("emit"), TOOLS),
+    ("_on_agent_finished", "background agents are reported", drop("emit"), BACKGROUND_CALLS),
 )
 
 LISTENERS = rows(
@@ -333,7 +334,7 @@ TOOL_EXECUTOR = rows(
     ("_gate", "a notification lets the model queue no other", decide("_is_for_users_only", False), TIMED),
     ("_gate", "the allow-list", decide("_is_allowed", True), PHASES),
     ("_gate", "on_tool_call", gives("tool_overrides", "{}"), TOOLS),
-    ("_acknowledge", "background calls are acknowledged", drop("acknowledge"), TOOLS),
+    ("_acknowledge", "background calls are acknowledged", drop("acknowledge"), BACKGROUND_CALLS),
     ("_start", "what is refused is not acknowledged", decide("active_ids", True), BESIDE),
     ("_start", "no tool runs without being started", drop("dispatcher.start"), TOOLS),
     ("answer", "before_tool_response", gives("tool_responses", "[response]"), TOOLS),

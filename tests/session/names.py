@@ -35,6 +35,7 @@ WATCHERS = "watchers_in_a_session"
 PATTERNS = "patterns_in_a_session"
 STEERING = "steering_on_the_wire"
 TOOLS = "tools_in_a_session"
+BACKGROUND = "background_calls"
 EXTRACTION = "extraction_in_a_session"
 REACTOR = "reactor_in_a_session"
 REPAIR = "repair_in_a_session"
@@ -112,12 +113,12 @@ COVERED: dict[str, str] = {
     "TranscriptBuffer": f"{TRANSCRIPT}::test_pieces_of_a_transcription_are_put_together",
     "TranscriptTurn": f"{TRANSCRIPT}::test_pieces_of_a_transcription_are_put_together",
     "TranscriptWindow": f"{PHASES}::test_context_on_entering_sees_the_turn_that_is_going_on_with_its_tool_calls",
-    "ToolCallSummary": f"{TOOLS}::test_a_background_result_is_in_the_transcript",
-    "ToolExecutionMode": f"{TOOLS}::test_a_formatter_words_what_the_model_is_told_of_a_background_call",
-    "ResultFormatter": f"{TOOLS}::test_a_formatter_words_what_the_model_is_told_of_a_background_call",
-    "DefaultResultFormatter": f"{TOOLS}::test_a_formatter_words_what_the_model_is_told_of_a_background_call",
-    "BackgroundToolTracker": f"{TOOLS}::test_the_conversation_goes_on_while_a_background_tool_runs",
-    "BackgroundAgentDispatcher": f"{TOOLS}::test_a_background_agent_leaves_its_result_in_the_state",
+    "ToolCallSummary": f"{BACKGROUND}::test_a_background_result_is_in_the_transcript",
+    "ToolExecutionMode": f"{BACKGROUND}::test_a_formatter_words_what_the_model_is_told_of_a_background_call",
+    "ResultFormatter": f"{BACKGROUND}::test_a_formatter_words_what_the_model_is_told_of_a_background_call",
+    "DefaultResultFormatter": f"{BACKGROUND}::test_a_formatter_words_what_the_model_is_told_of_a_background_call",
+    "BackgroundToolTracker": f"{BACKGROUND}::test_the_conversation_goes_on_while_a_background_tool_runs",
+    "BackgroundAgentDispatcher": f"{BACKGROUND}::test_a_background_agent_leaves_its_result_in_the_state",
     "EventCallbacks": f"{CALLBACKS}::test_a_builder_keeps_its_listeners_by_callback_and_mode",
     "CallbackMode": f"{CALLBACKS}::test_a_builder_keeps_its_listeners_by_callback_and_mode",
     "Live": f"{HANDLE}::test_an_agent_runs_inside_a_program_of_its_own",
@@ -220,7 +221,7 @@ ABSENT_FAULTS: dict[int, tuple[str, ...]] = {
         f"{FIGURES}::test_a_picture_makes_the_budget_that_of_video",
         f"{TOOLS}::test_failures_and_successes_are_counted_in_the_state",
         f"{REPAIR}::test_entering_a_phase_begins_the_count_anew",
-        f"{TOOLS}::test_a_formatter_words_that_a_background_call_was_given_up",
+        f"{BACKGROUND}::test_a_formatter_words_that_a_background_call_was_given_up",
         f"{KEPT}::test_a_session_that_was_kept_goes_on_where_it_stood",
         f"{PATTERNS}::test_a_detector_of_ones_own_sees_everything_that_can_be_counted",
         f"{REACTOR}::test_rules_hear_when_the_model_is_heard_and_when_all_of_it_was",
@@ -241,8 +242,8 @@ ABSENT_FAULTS: dict[int, tuple[str, ...]] = {
         f"{PHASES}::test_modifiers_are_part_of_the_instruction_while_they_apply",
     ),
     13: (
-        f"{TOOLS}::test_a_background_call_is_acknowledged_at_once_and_its_result_carries_the_scheduling",
-        f"{TOOLS}::test_a_background_result_is_in_the_transcript",
+        f"{BACKGROUND}::test_a_background_call_is_acknowledged_at_once_and_its_result_carries_the_scheduling",
+        f"{BACKGROUND}::test_a_background_result_is_in_the_transcript",
     ),
     14: (
         f"{EXTRACTION}::test_after_a_tool_call_the_call_and_its_result_are_read_in_the_first_turn_too",
