@@ -5,6 +5,7 @@ from __future__ import annotations
 import shutil
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 from tests.audio.conversation import RATE, Conversation, is_a, say, set_echo, text_of
@@ -20,6 +21,36 @@ pytestmark = [
 
 UNDERSTOOD_S = 8.0
 """Time limit in seconds of session time for words to be understood."""
+
+
+ATTEMPTS = 3
+"""Most times that a sentence is said where the computer was too busy to hear it."""
+
+HEARD_S = 3.0
+"""Session time in seconds in which a sentence interrupts the model, and meters follow."""
+
+
+def lost_frames(conversation: Conversation) -> int:
+    """Return the number of the reference's frames that were lost or dropped so far."""
+    meters = [event["data"] for event in conversation.events if event["type"] == "meters"]
+    return int(meters[-1]["far_missing"] + meters[-1]["far_dropped"]) if meters else 0
+
+
+def interrupted_by(conversation: Conversation, sentence: Path) -> dict[str, Any]:
+    """Return the interruption of the model by a sentence.
+
+    A canceller that misses frames has to learn again: what is said just then may be lost, and is said again.
+    """
+    for attempt in range(1, ATTEMPTS + 1):
+        before = lost_frames(conversation)
+        conversation.plays(sentence)
+        if conversation.within(HEARD_S, is_a("turn.interrupted")):
+            break
+        lost = lost_frames(conversation) - before
+        print(f"attempt {attempt} of {ATTEMPTS}: {lost} frames were lost")
+        assert lost, "nothing was lost, and the person was not heard"
+    assert is_a("turn.interrupted")(conversation.events[-1])
+    return conversation.events[-1]
 
 
 @pytest.fixture
@@ -61,8 +92,7 @@ def test_one_can_talk_and_barge_in_through_real_devices(
 
     # Somebody speaks into the answer: it stops, and the words are understood. Speech over speech costs a sound now and
     # then (`make bench` counts them), so the person may have to say it again.
-    conversation.plays(question)
-    cut = conversation.until(is_a("turn.interrupted"))
+    cut = interrupted_by(conversation, question)
     assert cut["data"]["by"] == "server"
     assert cut["data"]["unheard_samples"] > 24_000
     after = len(conversation.events)

@@ -21,7 +21,7 @@ ACTIONS: tuple[Action, ...] = (
         "ctrl+l",
         "open('sessions')",
         "Sessions",
-        "Recorded sessions: find, replay, resume, name, export and delete them",
+        "Recorded sessions: find, replay, name, export, delete; the command resume goes on with one",
         "Session",
         scope="app",
         anywhere=True,
