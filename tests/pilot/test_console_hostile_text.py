@@ -165,7 +165,7 @@ async def test_screens_about_hostile_things_show_them_harmlessly() -> None:
         await driver.settle()
         grid = driver.app.console_screen.grid
         opened = 0
-        for pane, keys in (("phase", ["enter"]), ("phase", ["t"]), ("watchers", ["enter"]), ("state", ["down", "e"])):
+        for pane, keys in (("phase", ["enter"]), ("phase", ["t"]), ("watchers", ["enter"]), ("state", ["e"])):
             grid.go_to(pane)
             await driver.settle()
             for key in keys:
