@@ -141,6 +141,23 @@ def test_the_model_falls_silent_within_a_syllable_of_a_person_in_mid_answer(seed
     assert silent_ms(output, began) < 250
 
 
+@pytest.mark.parametrize(("seed", "level"), [(7001, -6.0), (7005, 0.0)])
+def test_a_person_is_found_although_frames_are_lost_while_the_model_is_paused(seed: int, level: float) -> None:
+    scene = beginning(make_scene("double", draw_room(seed, level)), 12)
+    began = int(np.flatnonzero(np.abs(scene.near) > 0.01)[0]) // FRAME
+    canceller, loudspeaker = DualCanceller(), Loudspeaker(scene)
+    states = []
+    for number in range(began + 60):
+        if number in (began + 20, began + 21):
+            assert canceller.probe.state == "paused"
+            canceller.on_frames_lost()
+        canceller.render(loudspeaker.play(number * FRAME))
+        canceller.capture(loudspeaker.hear(number * FRAME))
+        loudspeaker.pause(canceller.probe.pauses)
+        states.append(canceller.probe.state)
+    assert "person" in states[began:]
+
+
 @pytest.mark.parametrize(("seed", "level"), ROOMS)
 def test_the_model_is_paused_for_an_echo_three_times_in_five_answers_at_most(seed: int, level: float) -> None:
     assert len(false_pauses(heard("turns", seed, level)[1])) <= 3

@@ -130,7 +130,7 @@ class DualCanceller:
         self._path_judge = PathJudge(is_known=is_known)
         self._disturbed = 0
         self._has_moved = False
-        """True when frames were lost in a pause, and nothing was played since."""
+        """True when frames were lost while nothing was played, and nothing was since."""
         self._was_good = False
         """True once the filter was good: a wrong prediction then shows an echo that has moved, not one not learned."""
         self._is_loud = False
@@ -195,10 +195,12 @@ class DualCanceller:
     def on_frames_lost(self, later: int = 0) -> None:
         """Shift the filter with the echo, and trust AEC3 alone for a moment.
 
-        A person who speaks while nothing is played is heard on: that moment begins with the next sound.
+        A person who speaks while nothing is played is heard on, and looked for on: that moment begins with the next
+        sound.
         """
         self._filter.shift(later)
-        self._has_moved = self._quiet > 0 and self._may_open and self._witness.is_confirmed
+        is_person = self._may_open and self._witness.is_confirmed
+        self._has_moved = self._quiet > 0 and (is_person or self.probe.state == "paused")
         if not self._has_moved:
             self._disturb()
 
