@@ -456,9 +456,10 @@ class Hub:
         sample = replace(sample, t=self._session_time(), loop_lag_ms=self._lag_ms, events_per_s=self._rate)
         if second_over or self._sent_sample is None or have_changed(sample, self._sent_sample):
             self._send_sample(sample)
-        is_news = self._journaled_sample is None or have_changed(sample, self._journaled_sample)
         # Consoles stay for a moment after the end, which remains the journal's last word.
-        if second_over and is_news and not self.view.ended:
+        if not second_over or self.view.ended:
+            return
+        if self._journaled_sample is None or have_changed(sample, self._journaled_sample):
             self._journaled_sample = sample
             self.tell(ev.Meters(**{name: getattr(sample, name) for name in field_names(ev.Meters)}))
 
