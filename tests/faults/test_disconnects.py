@@ -11,7 +11,7 @@ import os
 import random
 
 import pytest
-from tests.support.descriptors import COUNTED, descriptors_before, open_descriptors
+from tests.support.descriptors import descriptors_before, open_descriptors
 from tests.support.fault_proxy import FaultProxy
 from tests.unit.local.live_support import Parrot, TestParts
 from tests.unit.session.session_support import Stage, stage
@@ -124,7 +124,6 @@ def answers(one: Stage) -> dict[int, str]:
     return said
 
 
-@pytest.mark.skipif(not COUNTED, reason="descriptors are counted in /proc")
 async def test_disconnects_at_random_points_lose_and_double_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("gemini_live_runtime.session.link.watchdog.PING_EVERY_S", 0.1)
     monkeypatch.setattr("gemini_live_runtime.wire.websocket.CLOSE_TIMEOUT", 0.05)

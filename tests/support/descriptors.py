@@ -5,12 +5,14 @@ from __future__ import annotations
 import gc
 import os
 
-COUNTED = os.path.isdir("/proc/self/fd")
+_FOLDERS = ("/proc/self/fd", "/dev/fd")
+"""Folders in which a system lists them: Linux, and other systems with POSIX."""
 
 
 def open_descriptors() -> int:
     """Return how many descriptors are open, 0 where the system does not say."""
-    return len(os.listdir("/proc/self/fd")) if COUNTED else 0
+    folder = next(filter(os.path.isdir, _FOLDERS), None)
+    return len(os.listdir(folder)) if folder is not None else 0
 
 
 def descriptors_before() -> int:
