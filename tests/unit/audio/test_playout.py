@@ -217,6 +217,25 @@ def test_a_lost_device_counts_what_it_took_and_turns_still_end() -> None:
     assert not device.playout.playing
 
 
+def test_what_a_device_that_is_back_plays_keeps_its_place_in_the_turn() -> None:
+    device = Device()
+    samples = np.arange(1, 24_001)
+    device.playout.play(1, pcm(samples[:12_000]))
+    device.run(10)
+    device.playout.lose_output()
+    device.playout.play(1, pcm(samples[12_000:16_800]))
+    device.playout.step(device.now)
+    device.playout.move(PlayoutRing(24_000))
+    assert device.playout.ring is not None
+    device.ring, before = device.playout.ring, len(device.sound)
+    device.playout.play(1, pcm(samples[16_800:]))
+    device.playout.end_of_turn(1)
+    device.run(60)
+    assert device.recorder.of("heard") == [("heard", 1, 0, 2400), ("heard", 1, 16_800, 7200)]
+    assert device.playout.played_samples(1) == 24_000
+    assert np.array_equal(np.round(device.sound[before:][:7200] * 32_768), samples[16_800:])
+
+
 def test_without_a_device_a_turn_drains_unheard() -> None:
     recorder = Recorder()
     playout = Playout(recorder, None)

@@ -128,9 +128,19 @@ class PlaybackBuffer:
         """Drop all samples, for lack of a device; return the drained generations."""
         for turn in self._turns.values():
             turn.pieces.clear()
+            turn.next_first += turn.queued
             turn.queued = 0
         self.queued = 0
         return self.drained_generations()
+
+    def skip(self, gen: int, count: int) -> None:
+        """Count the next samples of `gen` as after `count` that are not played.
+
+        Nothing may be queued.
+        """
+        turn = self._turn(gen)
+        if turn is not None:
+            turn.next_first += count
 
     def pull(self) -> Block | None:
         """Return the next 10 ms, or None while nothing is ready."""

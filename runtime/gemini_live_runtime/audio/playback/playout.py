@@ -181,6 +181,7 @@ class Playout:
         if kind == "play":
             assert samples is not None
             if self.ring is None:
+                self.buffer.skip(gen, len(samples))
                 self._accounted += len(samples)
             else:
                 self.jitter.add(gen, len(samples) * 1000 / MODEL_RATE, now)

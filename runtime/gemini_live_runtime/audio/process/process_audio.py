@@ -208,9 +208,15 @@ class ProcessAudio:
         await self._silent.open(listener)
         for gen, speech in self._speech.items():
             self._silent.play(gen, bytes(speech.kept))
+            self._skip(gen, len(speech.kept) // 2)
             if speech.is_complete:
                 self._silent.end_of_turn(gen)
         self._speech.clear()
+
+    def _skip(self, gen: int, count: int) -> None:
+        """Count the next samples of `gen` as after `count` that no process plays."""
+        at = max(self._taken.get(gen, 0), self._base.get(gen, 0)) + count
+        self._base = {one: first for one, first in self._base.items() if one in self._taken} | {gen: at}
 
     def _settle_positions(self, listener: AudioListener) -> None:
         """Report what the lost process played but did not report, and go on from there."""
@@ -232,6 +238,7 @@ class ProcessAudio:
         """Queue 24 kHz s16le of `gen`; dropped when `gen` was cut."""
         if self._silent is not None:
             self._silent.play(gen, pcm)
+            self._skip(gen, len(pcm) // 2)
         elif gen >= self._cut_below:
             speech = self._speech_of(gen)
             speech.kept += pcm[: len(pcm) & ~1]
@@ -298,7 +305,7 @@ class ProcessAudio:
     def _speech_of(self, gen: int) -> KeptSpeech:
         speech = self._speech.get(gen)
         if speech is None:
-            base = self._taken.get(gen, 0)
+            base = max(self._taken.get(gen, 0), self._base.get(gen, 0))
             speech = self._speech[gen] = KeptSpeech(first=base, sent=base)
         return speech
 
