@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Literal
 
 from gemini_live_runtime import State, StateKey, tool
-from gemini_live_runtime.agents.order_words import MENU
+from gemini_live_runtime.agents.order_words import MENU, UNCOUNTED
 
 ITEMS = StateKey("app:items", dict[str, int], default={}, description="what they would like to eat or drink")
 Dish = Literal["fish", "pasta", "salad", "soup", "coffee", "water"]
@@ -33,7 +33,7 @@ def swap_item(dish: Dish, instead_of: Dish, state: State, count: int | None = No
     ordered = items.get(instead_of, 0)
     swapped = ordered if count is None else count
     if dish == instead_of or not 0 < swapped <= ordered:
-        return {"error": f"there are {ordered} {instead_of} in the order"}
+        return {"error": f"there are {ordered} {named(instead_of, ordered)} in the order"}
     left = {**items, instead_of: ordered - swapped, dish: items.get(dish, 0) + swapped}
     state.set(ITEMS, {name: many for name, many in left.items() if many})
     return answer(state)
@@ -46,7 +46,12 @@ def answer(state: State) -> dict[str, str]:
 
 def in_words(state: State) -> str:
     """Return the order in words."""
-    return ", ".join(f"{count} {dish}" for dish, count in state.get(ITEMS, {}).items()) or "nothing"
+    return ", ".join(f"{count} {named(dish, count)}" for dish, count in state.get(ITEMS, {}).items()) or "nothing"
+
+
+def named(dish: str, count: int) -> str:
+    """Return the name of so many of a dish: one salad, two salads."""
+    return dish if count == 1 or dish in UNCOUNTED else f"{dish}s"
 
 
 def total(state: State) -> int:

@@ -16,6 +16,9 @@ from gemini_live_runtime.local.understanding.utterance_words import Words
 MENU = {"fish": 14, "pasta": 11, "salad": 8, "soup": 6, "coffee": 3, "water": 2}
 """Dishes and drinks, with their prices in dollars."""
 
+UNCOUNTED = frozenset({"fish", "pasta"})
+"""Dishes whose name is the same for one and for several."""
+
 _DISHES = "|".join(f"{dish}(?:e?s)?" for dish in MENU)
 
 WISHES = {

@@ -57,14 +57,16 @@ def _numbers(words: list[str], people_asked: bool, time_asked: bool) -> dict[str
         before = words[at - 1] if at else ""
         # More than a number: "half past seven", "7 pm", "19:30", "noon".
         is_clock = time is not None and (number is None or time[1] > number[1])
-        if time is not None and (is_clock or before in _BEFORE_TIME or (time_asked and not people_asked)):
+        counts = number is not None and not _AFTER_PEOPLE.isdisjoint(words[at + number[1] : at + number[1] + 1])
+        is_answer = time_asked and not people_asked and not counts
+        if time is not None and (is_clock or before in _BEFORE_TIME or is_answer):
             found["time"] = time[0]
             at += time[1]
         elif number is not None:
             at += number[1]
             if words[at : at + 1] and words[at] in _UNITS:
                 continue
-            if before in _BEFORE_PEOPLE or people_asked or (words[at : at + 1] and words[at] in _AFTER_PEOPLE):
+            if counts or people_asked or before in _BEFORE_PEOPLE:
                 found["people"] = number[0]
         else:
             at += 1

@@ -165,6 +165,7 @@ NOT_INPUTS: dict[str, tuple[str, ...]] = {
         "local.understanding.sentence._MAX_NAME",
         "local.scripts.tool_output._MAX_LAYERS",
         "local.dialogue.slot_extractor.MAX_TURNS",
+        "local.language.words.MAX_SPELLED",
         "local.language.words.MAX_SPOKEN",
         "local.language.written_out._MAX_CELL",
         "panes.timeline_lanes._MAX_BEFORE",

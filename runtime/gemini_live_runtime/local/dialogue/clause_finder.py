@@ -221,11 +221,16 @@ class ClauseFinder:
         slot = now.pending.slot
         patterns: tuple[Pattern, ...] = (*self._script.slots[slot].answer, (SlotRef(slot),))
         matches = [match for pattern in patterns if (match := self._matcher.match(pattern, words)) is not None]
-        missing = [name for call in self._intents[now.pending.intent].calls for name in call.needs]
-        missing = [name for name in (slot, *missing) if name not in now.pending.slots]
-        if not matches and (said := self._matching.slots_only(missing, words)):
-            return Match(0.0, said)
-        return min(matches, key=lambda match: match.cost, default=None)
+        needed = [name for call in self._intents[now.pending.intent].calls for name in call.needs]
+        names = tuple(dict.fromkeys((slot, *needed)))
+        missing = [name for name in names if name not in now.pending.slots]
+        if matches:
+            return min(matches, key=lambda match: match.cost)
+        # "There will be four of us" sets the guests right, and does not tell the time that was asked for.
+        said = self._matching.slots_told(names, words)
+        if said.keys() <= set(missing):
+            said = self._matching.slots_only(missing, words)
+        return Match(0.0, said) if said else None
 
     def is_text_pending(self, now: DialogueState) -> bool:
         """Return True when the open question takes any words."""

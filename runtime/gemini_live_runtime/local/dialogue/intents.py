@@ -147,6 +147,10 @@ class IntentMatcher:
         """Return the slots that a sentence names when it says nothing else, else {}."""
         return self._meanings.fill_only(names, words)
 
+    def slots_told(self, names: Sequence[str], words: Words) -> Mapping[str, SlotValue]:
+        """Return the slots that a sentence names as what they are, else {}: "four of us"."""
+        return self._meanings.fill_only(names, words, bare=False)
+
     def find_within(self, words: Words, now: DialogueState) -> Intent | None:
         """Return the intent without calls whose phrase is within `words`.
 

@@ -40,6 +40,8 @@ _PARTS_OF_A_UNIT = {
 }
 
 MAX_SPOKEN = 999
+MAX_SPELLED = 999_999
+"""Largest number that is read digit by digit."""
 
 
 def spoken_number(value: int) -> str:
@@ -89,7 +91,7 @@ def parse_number(words: list[str], start: int) -> tuple[int, int] | None:
     first = words[start]
     if first == "one" and start and words[start - 1] in _WHICH_ONE:
         return None
-    if first.isascii() and first.isdigit() and len(first) <= 6:
+    if first.isascii() and first.isdigit() and len(first) <= len(str(MAX_SPELLED)):
         return int(first), 1
     if first == "hundred":
         return _with_rest(100, words, start, 1)

@@ -20,9 +20,10 @@ field in tool results.
 `[slots.NAME]` has `ask` (the question when it is missing), `answer` (patterns that may answer it) and `kind`: `choice`
 (default; `values`, `synonyms`: a table of phrases for a value; `others = true`: a typed proper name after one of
 `before` is a value too), `number` (`min`, `max`, `spoken`: the values a recogniser listens for, `before` and `after`:
-words that tell what a number counts, `told = true`: without them it fills the slot as an answer only, `spelled =
-true`: digit by digit, too), `duration` (minutes, with its unit, else as a number), `time`, `year` (1982, or 82 after a
-word of `before`; `values` when spoken), or `text` (anything of at most `max` words when typed, `values` when spoken).
+words that tell what a number counts, `told = true`: without them it fills the slot as an answer only, `spelled = true`:
+digit by digit, too, `max` up to 999,999), `duration` (minutes, with its unit, else as a number), `time`, `year` (1982,
+or 82 after a word of `before`; `values` when spoken), or `text` (anything of at most `max` words when typed, `values`
+when spoken).
 
 `[[intent]]` has `name`, `say` (patterns with `{slot}`, spoken or typed), `typed` (typed only), `call` (`tool`, `args`:
 values are numbers, true, false, or texts in which `{slot}` stands for the slot's value, `{slot?}` is left out when

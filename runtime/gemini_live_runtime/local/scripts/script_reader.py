@@ -9,7 +9,7 @@ from typing import Any, TypeGuard
 
 from gemini_live_runtime.errors import ConfigError
 from gemini_live_runtime.local.language.vocabulary import DENIALS, expand
-from gemini_live_runtime.local.language.words import MAX_SPOKEN, folded, split_words
+from gemini_live_runtime.local.language.words import MAX_SPELLED, MAX_SPOKEN, folded, split_words
 from gemini_live_runtime.local.scripts.meaning_reader import MeaningReader
 from gemini_live_runtime.local.scripts.script_types import (
     KINDS,
@@ -126,11 +126,13 @@ class ScriptReader:
         values = self._texts(raw, "values", where)
         if kind == "choice" and not values:
             raise self.fail(f"{where}.values", "is missing", "List at least one value")
-        low, high = self._whole(raw, "min", where, 0), self._whole(raw, "max", where, MAX_SPOKEN)
+        most = MAX_SPELLED if raw.get("spelled") is True else MAX_SPOKEN
+        low, high = self._whole(raw, "min", where, 0, most), self._whole(raw, "max", where, MAX_SPOKEN, most)
         if low > high:
             raise self.fail(f"{where}.min", f"{low} is above max {high}", "Swap them")
         spoken = raw.get("spoken", [])
-        if not isinstance(spoken, list) or not all(type(item) is int and low <= item <= high for item in spoken):
+        said = range(low, min(high, MAX_SPOKEN) + 1)
+        if not isinstance(spoken, list) or not all(type(item) is int and item in said for item in spoken):
             raise self.fail(f"{where}.spoken", "is not a list of numbers from min to max", "Correct it")
         answer = self._patterns(raw, "answer", where) or ((SlotRef(name),),)
         synonyms = {}
@@ -391,10 +393,10 @@ class ScriptReader:
             raise self.fail(f"{where}.{key}".lstrip("."), "is not a table", "Write it as a table")
         return value
 
-    def _whole(self, raw: dict[str, Any], key: str, where: str, default: int) -> int:
+    def _whole(self, raw: dict[str, Any], key: str, where: str, default: int, most: int) -> int:
         value = raw.get(key, default)
-        if type(value) is not int or not 0 <= value <= MAX_SPOKEN:
-            raise self.fail(f"{where}.{key}", f"is {value!r}", f"Use a whole number from 0 to {MAX_SPOKEN}")
+        if type(value) is not int or not 0 <= value <= most:
+            raise self.fail(f"{where}.{key}", f"is {value!r}", f"Use a whole number from 0 to {most}")
         return value
 
 

@@ -202,17 +202,18 @@ class MeaningMatcher:
         )
 
     def fill_only(
-        self, names: Sequence[str], words: Words, said: Mapping[str, SlotValue] | None = None
+        self, names: Sequence[str], words: Words, said: Mapping[str, SlotValue] | None = None, *, bare: bool = True
     ) -> Mapping[str, SlotValue]:
         """Return the slots that the sentence names, when it says nothing else.
 
-        `said` are earlier values: of "make it three", three guests are more likely than three o'clock after a table for
-        two at seven. What stays unsure fills no slot.
+        With `bare` a number counts although nothing around it tells what it is. `said` are earlier values: of "make it
+        three", three guests are more likely than three o'clock after a table for two at seven. What stays unsure fills
+        no slot.
         """
         if len(words) > MAX_WORDS:
             return {}
         sentence = self._read(words)
-        slots, guessed = self._fill(tuple(names), sentence, bare=True)
+        slots, guessed = self._fill(tuple(names), sentence, bare=bare)
         if len(guessed) > 1:
             return {}
         rest = [sentence.words[at] for at in sentence.free]
