@@ -8,6 +8,7 @@ import pytest
 from tests.support.collection import negotiating
 from tests.support.console_driver import console
 
+from gemini_live_runtime import events as ev
 from gemini_live_runtime.commands import SetMicrophone
 from gemini_live_tui.actions import ACTIONS, PANES
 from gemini_live_tui.actions.keymap import key_label, keys_of
@@ -135,10 +136,60 @@ async def test_the_key_bar_of_the_phase_pane_names_why_and_the_way_on_in_a_small
 
 async def test_a_key_that_still_fits_is_not_left_out_with_a_longer_one() -> None:
     async with console(size=(120, 36), tmux=True) as driver:
+        negotiating(driver.link)
+        await driver.settle()
         await driver.press("4")
         row = driver.rows()[-1]
         assert "^p Commands" in row
         assert "e Edit" in row
+
+
+@pytest.mark.parametrize("width", [80, 100, 120])
+async def test_the_palette_is_named_before_the_remark_about_another_key(width: int) -> None:
+    async with console(size=(width, 30), tmux=True) as driver:
+        driver.link.emit(ev.ControlChanged(mode="text", microphone=False, speaker=True, actor="engine"))
+        await driver.settle()
+        assert "tab Panes" in driver.rows()[-1]
+        assert "^p Commands" in driver.rows()[-1]
+        await driver.press("tab")
+        assert "^p Commands" in driver.rows()[-1]
+
+
+async def test_on_a_heading_the_key_bar_offers_no_edit_and_without_one_no_undo() -> None:
+    async with console(size=(120, 36)) as driver:
+        negotiating(driver.link)
+        await driver.settle()
+        await driver.press("4")
+        for words in ("e Edit", "del Delete"):
+            assert words in driver.rows()[-1]
+        assert "u Undo" not in driver.rows()[-1]
+        await driver.press("up")
+        for words in ("e Edit", "del Delete"):
+            assert words not in driver.rows()[-1]
+        driver.link.emit(ev.EditsApplied(command_id="c", how="edit", values=(), undo=1, redo=0))
+        await driver.settle()
+        assert "u Undo" in driver.rows()[-1]
+        assert "nothing changed: the value is the same as before" in driver.screen()
+
+
+@pytest.mark.parametrize("width", [80, 90])
+async def test_a_pane_without_a_frame_has_its_note_above_the_prompt_and_takes_no_words_of_the_tabs(width: int) -> None:
+    async with console(size=(width, 24)) as driver:
+        negotiating(driver.link)
+        await driver.settle()
+        for key in ("1", "2", "3", "4", "8"):
+            await driver.press(key)
+            pane = driver.app.console_screen.grid.panes[driver.app.console_screen.grid.focused_pane]
+            assert pane.noted
+            above = driver.app.console_screen.prompt_pane.region.y
+            assert f" {pane.noted} " in driver.rows()[above]
+            tabs = next(row for row in driver.rows() if "[" in row)
+            assert pane.noted not in tabs
+            for word in ("Talk", "Phase", "Watch", "State", "Time", "Lat", "Tools", "Evt", "Log", "Tasks"):
+                assert word in tabs.replace("Events", "Evt")
+        await driver.press("1", "ctrl+f", *"the", "enter")
+        assert "found 1 of" in driver.rows()[above]
+        assert "N newer" in driver.rows()[above]
 
 
 async def test_a_wide_terminal_has_more_keys_on_its_bar() -> None:

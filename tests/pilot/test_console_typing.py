@@ -118,6 +118,45 @@ async def test_escape_closes_the_list_and_clears_the_filter_as_the_key_bar_says(
         assert "esc Stop" in driver.rows()[-1]
 
 
+@pytest.mark.parametrize(
+    ("pane", "key", "words"), [("transcript", "ctrl+f", "esc End search"), ("state", "f", "esc Clear filter")]
+)
+async def test_escape_closes_a_line_that_is_in_use_from_its_list_too(pane: str, key: str, words: str) -> None:
+    async with console() as driver:
+        driver.link.exchange("Is it raining?", "It is raining.")
+        driver.app.console_screen.grid.go_to(pane)
+        await driver.settle()
+        await driver.press(key, *"rain", "enter")
+        line = driver.app.console_screen.grid.filter_in_use
+        assert line is not None
+        assert driver.app.focused is not line
+        assert words in driver.rows()[-1]
+        await _speaking(driver)
+        assert "esc Stop" in driver.rows()[-1]
+        await driver.press("escape")
+        assert driver.link.orders == [Interrupt()]
+        driver.link.emit(ev.PlaybackDrained(of=1), ev.SessionState(word="listening"))
+        await driver.settle()
+        assert words in driver.rows()[-1]
+        await driver.press("escape")
+        assert driver.link.orders == [Interrupt()]
+        assert line.value == ""
+        assert not line.in_use
+        assert "esc Stop" in driver.rows()[-1]
+        assert "Find older" not in driver.rows()[-1]
+        assert driver.app.console_screen.grid.focused_pane == pane
+
+
+async def test_a_slash_with_nothing_behind_it_goes_with_the_list_of_commands() -> None:
+    async with console() as driver:
+        await driver.press("/")
+        await driver.press("escape")
+        assert driver.app.console_screen.prompt.text == ""
+        await driver.press("tab")
+        await driver.press("/")
+        assert driver.app.console_screen.prompt.text == "/"
+
+
 async def test_a_letter_that_means_nothing_in_a_pane_is_said_to_and_types_nothing() -> None:
     async with console() as driver:
         await driver.press("2")
@@ -282,7 +321,7 @@ async def test_a_remapped_key_replaces_the_old_one_everywhere() -> None:
 
 
 async def test_inside_tmux_the_key_bar_names_the_way_past_its_prefix() -> None:
-    async with console(tmux=True) as driver:
+    async with console(size=(120, 30), tmux=True) as driver:
         assert "F2 Text (or ^b twice)" in driver.rows()[-1]
         driver.link.emit(ev.ControlChanged(mode="text", microphone=False, speaker=True, actor="engine"))
         await driver.pilot.resize_terminal(60, 16)

@@ -55,6 +55,10 @@ class PaneChanged(Message):
     pane: str
 
 
+class KeysChanged(Message):
+    """Other keys of the focused pane mean something now."""
+
+
 @mutable_record
 class SendOrder(Message):
     """Send a command to the engine."""

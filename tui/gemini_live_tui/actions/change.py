@@ -6,6 +6,16 @@ from gemini_live_tui.actions.action import Action
 
 ACTIONS: tuple[Action, ...] = (
     Action(
+        "state-edit",
+        "e",
+        "edit",
+        "Edit",
+        "Edit the value of the key and preview the effects (also: enter)",
+        "Change",
+        scope="state",
+        bar="pane",
+    ),
+    Action(
         "state-delete",
         "delete,backspace",
         "delete",
@@ -147,16 +157,6 @@ ACTIONS: tuple[Action, ...] = (
         palette=False,
         slash="instruction TEXT",
         takes="set_instruction",
-    ),
-    Action(
-        "state-edit",
-        "e",
-        "edit",
-        "Edit",
-        "Edit the value of the key and preview the effects (also: enter)",
-        "Change",
-        scope="state",
-        bar="pane",
     ),
     Action(
         "state-add",

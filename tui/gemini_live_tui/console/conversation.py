@@ -159,12 +159,18 @@ class Conversation:
         if self._pane.prompt.give_back(text):
             self._screen.set_focus(self._pane.prompt)
 
+    @property
+    def is_answering(self) -> bool:
+        """True while the model's answer is awaited or heard."""
+        store = self._store
+        is_live = not self._settings.replay and store.live
+        return is_live and (store.view.playing or store.word in ("speaking", "thinking"))
+
     def stop_speech(self) -> None:
         """Stop the model's answer; nothing happens while it is silent."""
         from gemini_live_runtime.commands import Interrupt
 
-        store = self._store
-        if not self._settings.replay and store.live and (store.view.playing or store.word in ("speaking", "thinking")):
+        if self.is_answering:
             self._sender.order(Interrupt())
 
     def action_say(self, text: str, *, written: str = "") -> None:

@@ -82,15 +82,14 @@ class KeyBar(Row):
         spare = [action for action in offered if self._is_spare(action)]
         while spare and self._width(offered) > width:
             offered.remove(spare.pop())
+        # A key counts for more than the remark about another one.
+        self._room_for_note = self._width(offered) <= width
         while len(offered) > 1 and self._width(offered) > width:
             expendable = [action for action in offered if action.id not in self._kept()]
             # The pane's keys are shown nowhere else, so the others are dropped first.
             others = [action for action in expendable if not self._of_pane(action) and not self._is_main(action)]
             if others:
-                offered.remove(others[-1])
-            elif self._room_for_note:
-                # Then the remark about one of these keys.
-                self._room_for_note = False
+                offered.remove(min(reversed(others), key=lambda one: (one.id == "mute", one.bar == "always")))
             elif self._gap > 1:
                 self._gap = 1
             else:

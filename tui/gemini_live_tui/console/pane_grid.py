@@ -17,6 +17,7 @@ from gemini_live_runtime.journal.fold.view import Dirty, SessionView
 from gemini_live_tui.pane_layout import PANES, Arrangement, PaneLayout, arrange
 from gemini_live_tui.panes.base import Frame, Pane
 from gemini_live_tui.settings import ConsoleSettings
+from gemini_live_tui.widgets.filter_line import FilterLine
 
 _NO_MARGIN = Spacing(0, 0, 0, 0)
 _NAMES = tuple(pane.id for pane in PANES)
@@ -146,6 +147,12 @@ class PaneGrid(Container):
         pane = self.panes.get(self.focused_pane)
         found: Collection[str] = getattr(pane.body, "unusable", ()) if pane is not None else ()
         return found
+
+    @property
+    def filter_in_use(self) -> FilterLine | None:
+        """Filter or search line that is shown in the focused pane; None for none."""
+        pane = self.panes.get(self.focused_pane)
+        return None if pane is None else next((line for line in pane.query(FilterLine) if line.in_use), None)
 
     # -- painting ----------------------------------------------------------------------------------------------------
 

@@ -14,7 +14,7 @@ from textual.widgets import TextArea
 from gemini_live_runtime.text import sanitise
 from gemini_live_tui.actions import bindings, in_scope
 from gemini_live_tui.actions.keymap import keys_of
-from gemini_live_tui.actions.slash import Suggestion, is_command
+from gemini_live_tui.actions.slash import SLASH, Suggestion, is_command
 from gemini_live_tui.console.completions import Completions
 from gemini_live_tui.messages import TextSubmitted
 from gemini_live_tui.widgets.ordered_keys import OrderedKeys
@@ -88,6 +88,11 @@ class Prompt(OrderedKeys, TextArea):
         """Replace the text, which stays in the history."""
         self._remember(self.text)
         self._recall(text)
+
+    def end_command(self) -> None:
+        """Remove a slash behind which nothing was written."""
+        if self.text == SLASH:
+            self.clear()
 
     def show_suggestions(self) -> None:
         """Update the completions for the text."""

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from textual.app import ComposeResult
 from textual.containers import Container
+from textual.content import Content
 from textual.widgets import Static
 
 from gemini_live_tui.painting.glyphs import Glyphs
@@ -30,6 +31,7 @@ class PromptPane(Container):
         self._glyphs = glyphs
         self._shown = ""
         self._hint = Static(id="prompt-hint", markup=False)
+        self._note_above = ""
 
     @property
     def prompt(self) -> Prompt:
@@ -50,6 +52,12 @@ class PromptPane(Container):
         """Yield the sign, and the prompt or its placeholder."""
         yield Static(self._glyphs.prompt, id="prompt-sign", markup=False)
         yield self._hint if self._made is None else self._made
+
+    def show_note_above(self, note: str) -> None:
+        """Show the note of a pane without a frame, which is above the prompt's."""
+        if self._note_above != note:
+            self._note_above = note
+            self.border_title = Content(note)
 
     def show(self, mode: str, *, sending: int, limit: int) -> None:
         """Update placeholder and lower edge.

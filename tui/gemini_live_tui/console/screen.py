@@ -56,6 +56,7 @@ from gemini_live_tui.messages import (
     FollowChanged,
     GoToEvent,
     GoToTime,
+    KeysChanged,
     OpenScreen,
     PaneChanged,
     RunAction,
@@ -117,7 +118,9 @@ class ConsoleScreen(Screen[None]):
         self.agent_commands = AgentCommands(store, self.sender, self.notices, self.conversation)
         self.turn_commands = TurnCommands(self.sender, self.notices)
         self.utterance_sound = UtteranceSound(console, self.sender, self.notices, self.transcript)
-        self.escape_key = EscapeKey(self, store, self.completions, self._stop_speech)
+        self.escape_key = EscapeKey(
+            store, self.grid, self.prompt_pane, self.completions, self.conversation, self.utterance_sound
+        )
         self._offer_actions(
             self.agent_commands,
             self.turn_commands,
@@ -277,10 +280,7 @@ class ConsoleScreen(Screen[None]):
             self.consent_row.show(there.harness.consent, now, operable=live, typing=typing)
             if live:
                 waits.append(until_next_second(elapsed))
-            if self.grid.arrangement.tabs:
-                shown = self.grid.arrangement.slots[0].shown
-                pane = self.grid.panes.get(shown)
-                self.tabs.show(shown, pane.noted if pane is not None else "")
+            self._show_tabs()
             if dirty & (Dirty.CONTROLS | Dirty.HEADER):
                 self._show_keys()
         # Before devices are opened the meters are off, not missing.
@@ -295,6 +295,20 @@ class ConsoleScreen(Screen[None]):
             self.begin_painting()
         pending = [wait for wait in waits if wait is not None]
         return min(pending) if pending else None
+
+    def _show_tabs(self) -> None:
+        """Name the panes where they have no frames, and show the note of the one in sight.
+
+        It is at the prompt's frame, so at the pane's lower edge as in a frame of its own.
+        """
+        if not self.grid.arrangement.tabs:
+            self.prompt_pane.show_note_above("")
+            return
+        shown = self.grid.arrangement.slots[0].shown
+        pane = self.grid.panes.get(shown)
+        note = pane.noted if pane is not None else ""
+        self.tabs.show(shown, note if self._settings.replay else "")
+        self.prompt_pane.show_note_above(note)
 
     def _show_session(self, dirty: Dirty, now: float, elapsed: float, live: bool) -> float | None:
         """Show the moment at the cursor; return the seconds until it changes, or None."""
@@ -398,11 +412,6 @@ class ConsoleScreen(Screen[None]):
         if self.body.search.is_attached:
             self.body.search.begin()
 
-    def _stop_speech(self) -> None:
-        """Stop the utterance that is played, else the model."""
-        if not self.utterance_sound.stop():
-            self.conversation.stop_speech()
-
     async def perform(self, ident: str, *arguments: str) -> None:
         """Run an action of the table; `arguments` were written behind its command."""
         action = BY_ID[ident]
@@ -465,7 +474,9 @@ class ConsoleScreen(Screen[None]):
         if bool(self.escape_key.title) != self.key_bar.escape_closes_list:
             self._show_keys()
 
-    def on_descendant_focus(self) -> None:
+    @on(KeysChanged)
+    @on(events.DescendantFocus)
+    def _update_keys(self) -> None:
         """Update the key bar: it names the keys of the focused widget."""
         self._store.dirty |= Dirty.CONTROLS
         self._store.wake()

@@ -35,6 +35,11 @@ class UtteranceSound:
         self._end = 0.0
         self._has_muted = False
 
+    @property
+    def is_playing(self) -> bool:
+        """True while an utterance is played."""
+        return self._playback is not None
+
     def action_play_utterance(self) -> None:
         """Play the utterance, or stop playing."""
         if self.stop():

@@ -16,7 +16,7 @@ from gemini_live_runtime.journal.fold.agent_view import AgentView, real_key, unp
 from gemini_live_runtime.journal.fold.view import Dirty, SessionView
 from gemini_live_runtime.json_values import escaped
 from gemini_live_tui.actions import bindings
-from gemini_live_tui.messages import EditKey, SendOrder, ShowHint
+from gemini_live_tui.messages import EditKey, KeysChanged, SendOrder, ShowHint
 from gemini_live_tui.painting.glyphs import UNICODE, Glyphs
 from gemini_live_tui.painting.painted import Guarded
 from gemini_live_tui.painting.runs import Run
@@ -35,6 +35,10 @@ if TYPE_CHECKING:
 
 MAX_CACHED_ROWS = 512
 """Number of painted rows that are kept."""
+
+
+_FOR_A_KEY = frozenset(("state-edit", "state-delete", "state-break", "state-pin", "state-copy"))
+"""Ids of actions that need a key under the cursor."""
 
 
 class StateRows(RowList):
@@ -56,6 +60,7 @@ class StateRows(RowList):
     def _put_cursor(self, index: int) -> None:
         self._was_moved = True
         super()._put_cursor(index)
+        self._pane.tell_usable()
 
     def row_runs(self, row: str, width: int) -> Sequence[Run]:
         """Return the runs of one row."""
@@ -92,6 +97,7 @@ class StatePane(Guarded, Container):
         """Painted rows, each with the values it was painted from."""
         self._breaks: frozenset[str] = frozenset()
         self._again: float | None = None
+        self._told_unusable: frozenset[str] = frozenset()
         self._listed: tuple[list[str], set[str], list[str]] | None = None
         """Values that the list was made from, while its order does not depend on the state."""
         self._memory = memory
@@ -120,6 +126,7 @@ class StatePane(Guarded, Container):
         self._breaks = breaks_on(view.agent_view, "key")
         self._again = None
         self._list()
+        self.tell_usable()
         return self._again if frame.live else None
 
     def _list(self) -> None:
@@ -211,6 +218,20 @@ class StatePane(Guarded, Container):
     def _scope_at_cursor(self) -> str:
         row = self.list.row_at_cursor
         return row[1:] if row.startswith("=") else rows.scope_of(row[1:]) if row[:1] in ("-", "^") else ""
+
+    @property
+    def unusable(self) -> frozenset[str]:
+        """Ids of the pane's actions that mean nothing now, for the key bar."""
+        found = frozenset() if self.key_at_cursor else _FOR_A_KEY
+        if not (self._agent.undo and self._live):
+            found |= {"state-undo"}
+        return found
+
+    def tell_usable(self) -> None:
+        """Have the key bar shown anew when other keys mean something now."""
+        if (unusable := self.unusable) != self._told_unusable:
+            self._told_unusable = unusable
+            self.post_message(KeysChanged())
 
     def _cell(self) -> tuple[str, KeyCell] | None:
         key = self.key_at_cursor

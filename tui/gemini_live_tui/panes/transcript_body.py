@@ -12,7 +12,7 @@ from textual.widgets import Input
 from gemini_live_runtime.journal.fold.view import Block, Dirty, SessionView
 from gemini_live_tui.actions import BY_ID
 from gemini_live_tui.actions.keymap import hints, key_label, keys_of
-from gemini_live_tui.messages import PaneChanged
+from gemini_live_tui.messages import KeysChanged, PaneChanged
 from gemini_live_tui.painting.glyphs import glyphs
 from gemini_live_tui.painting.painted import Guarded
 from gemini_live_tui.pane_layout import FOLLOWING
@@ -93,6 +93,7 @@ class TranscriptBody(Guarded, Container):
         self.transcript.find(message.value)
         # A message that the transcript posts meanwhile would not get past this widget, which is its sender.
         self.post_message(PaneChanged("transcript"))
+        self.post_message(KeysChanged())
 
     @on(FilterLine.Left)
     def _search_left(self, message: FilterLine.Left) -> None:

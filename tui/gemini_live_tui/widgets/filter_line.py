@@ -25,6 +25,11 @@ class FilterLine(LineInput):
     def __init__(self, *, placeholder: str = "filter", id: str | None = None) -> None:
         super().__init__(placeholder=placeholder, max_length=200, select_on_focus=True, id=id)
 
+    @property
+    def in_use(self) -> bool:
+        """True while the line is shown."""
+        return self.has_class("-used")
+
     def begin(self) -> None:
         """Show and focus the line."""
         self.add_class("-used")

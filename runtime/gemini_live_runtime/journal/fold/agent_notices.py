@@ -115,6 +115,8 @@ def _promotion_decided(view: SessionView, event: ev.Event, p: ev.PromotionDecide
 
 @HANDLERS.on(ev.EditsApplied)
 def _edits_applied(view: SessionView, event: ev.Event, p: ev.EditsApplied) -> Dirty:
+    if not p.values:
+        return _block(view, event, "edit", "nothing changed: the value is the same as before")
     verb = {"edit": "you set", "undo": "you undid", "redo": "you redid"}[p.how]
     parts = [
         f"{item.get('key', '')} " + ("removed" if item.get("removed") else f"= {_short(item.get('new'))}")
