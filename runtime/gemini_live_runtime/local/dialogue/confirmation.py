@@ -72,7 +72,7 @@ class Window(Protocol):
 
 def question_of(phrase: str) -> str:
     """Return the question for a phrase."""
-    written = re.sub(r"\bi\b", "I", phrase)
+    written = re.sub(r"\bi\b", "I", phrase).replace(" on tomorrow", " tomorrow")
     return f"Do you mean: {written}?"
 
 

@@ -295,6 +295,7 @@ class ScriptedDialogue:
         state = self._state
         text = text if self._clauses.is_text_pending(state) else self._repair.resolve(text)
         if phrase_asked(state.last_reply) and is_no(text):
+            state.pending = None
             return Reply(self._wording.fill("All right. {last_question}") or "All right.")
         words = Words(text)
         best = self._matching.best(words, state)
@@ -437,7 +438,12 @@ class ScriptedDialogue:
         if intent.is_consent and question:
             return Reply(check_of(question))
         phrase = self._accounting.phrase_for(intent, said)
-        return Reply(question_of(phrase)) if phrase else self._not_understood()
+        if not phrase:
+            return self._not_understood()
+        missing = next((name for call in intent.calls for name in call.needs if name not in said), None)
+        # Who goes on with what is missing has agreed: "book a table?" - "for five of us".
+        self._state.pending = Pending(intent.name, missing, said) if missing else None
+        return Reply(question_of(phrase))
 
     def _call_all(self, wishes: Sequence[Wish]) -> Reply:
         """Make the calls of wishes that mean the same."""
