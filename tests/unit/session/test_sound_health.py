@@ -36,9 +36,35 @@ class Judged:
             self.health.on_sample(MeterSample(**{**GOOD, **values}))
         return [(told.kind, told.well) for told in self.told[before:]]
 
-    def happens(self, *payloads: ev.Payload) -> None:
+    def happens(self, *payloads: ev.Payload, gen: int = 1) -> None:
         for payload in payloads:
-            self.health.on_event(ev.Event(next(self._numbers), self.clock.now(), 1, 1, payload))
+            self.health.on_event(ev.Event(next(self._numbers), self.clock.now(), 1, gen, payload))
+
+    def opens(self, canceller: str = "WebRTC AEC3") -> None:
+        self.happens(
+            ev.AudioOpened(
+                input="Desk", output="Desk", input_rate=48_000, output_rate=48_000, echo_canceller=canceller, again=True
+            )
+        )
+
+    def is_cut_at_once(self, gen: int, question: str, heard: str, seconds: float) -> None:
+        """Ask, cut the answer off after `seconds`, and recognise `heard`."""
+        self.happens(ev.TranscriptDelta(side="user", text=question))
+        self.clock.advance(0.1)
+        self.happens(ev.TranscriptDelta(side="model", text="Once"), gen=gen)
+        self.clock.advance(seconds)
+        cut = ev.TurnInterrupted(
+            by="server",
+            cut_below=gen + 1,
+            heard_samples=round(24_000 * seconds),
+            unheard_samples=1,
+            heard_text="",
+            unheard_text="",
+        )
+        self.happens(cut, gen=gen)
+        self.clock.advance(0.5)
+        if heard:
+            self.happens(ev.TranscriptDelta(side="user", text=heard))
 
     def cut(self, user: str = "", model: str = "Once upon a time there was a fox in the wood") -> None:
         self.happens(
@@ -69,6 +95,15 @@ def test_a_headset_that_closes_its_microphone_between_sentences_is_not_silent() 
     judged.passes(3)
     assert judged.passes(50, mic_db=-60.0, mic_peak_db=-60.0) == []
     assert judged.passes(20, mic_db=-60.0, mic_peak_db=-60.0) == [("no-signal", False)]
+
+
+def test_a_microphone_that_was_heard_is_not_silent_when_the_speaker_opens_anew() -> None:
+    judged = Judged()
+    judged.opens()
+    judged.passes(1)
+    judged.opens()
+    assert judged.passes(55, mic_db=-60.0, mic_peak_db=-60.0) == []
+    assert judged.passes(10, mic_db=-60.0, mic_peak_db=-60.0) == [("no-signal", False)]
 
 
 def test_a_muted_microphone_is_not_silent() -> None:
@@ -119,6 +154,37 @@ def test_a_model_cut_off_by_its_own_words_hears_itself() -> None:
         judged.cut("there was a fox in")
         judged.passes(10)
     assert [(told.kind, told.well) for told in judged.told] == [("echo", False)]
+
+
+def test_the_question_is_not_what_cut_off_its_answer() -> None:
+    judged = Judged()
+    for gen in (1, 2):
+        judged.is_cut_at_once(gen, "tell me a story", "", 0.2)
+        judged.passes(10)
+    assert [(told.kind, told.well) for told in judged.told] == [("echo", False)]
+
+
+def test_an_echo_that_nothing_cancels_is_known_by_cutting_off_the_first_words() -> None:
+    judged = Judged()
+    judged.opens(canceller="")
+    judged.is_cut_at_once(1, "tell me a story", "what", 0.2)
+    judged.passes(2)
+    judged.is_cut_at_once(2, "", "", 0.2)
+    assert judged.passes(10) == [("echo", False)]
+    assert "--no-aec" in judged.told[0].remedy
+
+
+@pytest.mark.parametrize(
+    ("canceller", "seconds", "heard"),
+    [("none needed", 0.2, "stop"), ("", 1.0, "stop"), ("", 0.2, "no I meant tomorrow")],
+)
+def test_a_person_who_cuts_off_the_first_words_is_no_echo(canceller: str, seconds: float, heard: str) -> None:
+    judged = Judged()
+    judged.opens(canceller)
+    for gen in range(1, 5):
+        judged.is_cut_at_once(gen, "tell me a story", heard, seconds)
+        judged.passes(10)
+    assert judged.told == []
 
 
 def test_a_person_who_cuts_in_is_no_echo() -> None:

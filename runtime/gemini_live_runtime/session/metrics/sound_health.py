@@ -32,6 +32,11 @@ WORDS_BEFORE_S, WORDS_AFTER_S = 2.0, 8.0
 """Seconds around a cut in which the words that made it arrive: some servers send them as they are said, others at the
 end of the utterance."""
 
+FIRST_WORDS_SAMPLES = 9_600
+"""Samples (0.4 s) of an answer before whose end no person has heard it and spoken up."""
+FEW_WORDS = 3
+"""Words below which it cannot be said whose they are."""
+
 _FRAME_MS = 10.0
 _CHUNK_MS = 20.0
 _WORD = re.compile(r"[^\W_]+")
@@ -48,6 +53,12 @@ class Problem:
     remedy: str
     action: str
 
+
+UNCANCELLED_REMEDY = (
+    "Use headphones, and say so among the devices; or let the program cancel the echo: start it without --no-aec, or "
+    "set audio.echo_cancelling in the config."
+)
+"""Remedy against an echo while none is cancelled."""
 
 PROBLEMS: dict[ev.SoundProblem, Problem] = {
     "echo": Problem(
@@ -97,7 +108,13 @@ class SoundHealth:
         self._leaking = False
         self._hears_words = False
         self._model_text = ""
-        self._cut_at: float | None = None
+        self._answer = (0, 0.0)
+        """Generation of the model's newest words, and the time (s) of its first."""
+        self._cut: tuple[float, float, int] | None = None
+        """Time (s) of a cut that is not judged yet, that of the answer's first words, and the samples heard of it."""
+        self._microphone = ""
+        self._is_uncancelled = False
+        """True when nothing keeps the loudspeaker out of the microphone."""
         self._user_text: deque[tuple[float, str]] = deque(maxlen=200)
         """Words of the user, with the time (s) at which they came."""
 
@@ -109,31 +126,44 @@ class SoundHealth:
             case ev.EchoLeaking(leaking=leaking):
                 self._leaking = leaking
             case ev.TranscriptDelta(side="model", channel="speech", text=text):
+                if self._answer[0] != event.gen:
+                    self._answer = (event.gen, self._now())
                 self._model_text = (self._model_text + text)[-_RECENT_CHARS:]
             case ev.TranscriptDelta(side="user", text=text):
                 self._hears_words = True
                 self._user_text.append((self._now(), text))
-            case ev.TurnInterrupted(by="server"):
+            case ev.TurnInterrupted(by="server", heard_samples=heard):
                 self._judge_cut()
-                self._cut_at = self._now()
+                began = self._answer[1] if self._answer[0] == event.gen else 0.0
+                self._cut = (self._now(), began, heard)
             case ev.TextSent():
-                self._cut_at = None
-            case ev.AudioOpened():
-                self._had_signal, self._zeros_s = False, 0.0
+                self._cut = None
+            case ev.AudioOpened(input=microphone, output=speaker, echo_canceller=canceller):
+                self._had_signal &= microphone == self._microphone
+                self._microphone, self._zeros_s = microphone, 0.0
+                self._is_uncancelled = bool(microphone and speaker) and not canceller
 
     KINDS = (ev.EchoLeaking, ev.TranscriptDelta, ev.TurnInterrupted, ev.TextSent, ev.AudioOpened)
     """Events that `on_event` needs."""
 
     def _judge_cut(self) -> None:
-        """Count the last cut if no person made it: without words, or with the model's."""
-        cut_at, self._cut_at = self._cut_at, None
-        if cut_at is None:
-            return
-        said = _words("".join(text for at, text in self._user_text if at >= cut_at - WORDS_BEFORE_S))
+        """Count the last cut if no person made it: without words, or with the model's.
+
+        Words from before the answer are the question. With an echo that is not cancelled a few that cut the answer's
+        very first words are misheard ones of its own.
+        """
+        cut, self._cut = self._cut, None
+        if cut is None or not self._hears_words:
+            return  # A server that never sends the user's words says nothing by sending none.
+        cut_at, began, heard = cut
+        since = max(began, cut_at - WORDS_BEFORE_S)
+        said = _words("".join(text for at, text in self._user_text if at >= since))
         known = set(_words(self._model_text))
-        own = len(said) >= 3 and sum(word in known for word in said) >= _SHARED * len(said)
-        # A server that never sends the user's words says nothing by sending none.
-        if own or (not said and self._hears_words):
+        if len(said) >= FEW_WORDS:
+            is_own = sum(word in known for word in said) >= _SHARED * len(said)
+        else:
+            is_own = not said or (self._is_uncancelled and heard < FIRST_WORDS_SAMPLES)
+        if is_own:
             self._own_cuts.append(cut_at)
 
     # -- samples -----------------------------------------------------------------------------------------------------
@@ -143,7 +173,7 @@ class SoundHealth:
         now = self._now()
         seconds = 0.0 if self._sampled_at is None else min(2.0, max(0.0, now - self._sampled_at))
         self._sampled_at = now
-        if self._cut_at is not None and now - self._cut_at >= WORDS_AFTER_S:
+        if self._cut is not None and now - self._cut[0] >= WORDS_AFTER_S:
             self._judge_cut()
         self._own_cuts.extend([now] * max(0, sample.heard_itself - self._last.heard_itself))
         signs = {
@@ -182,10 +212,9 @@ class SoundHealth:
         problem = PROBLEMS[kind]
         if sign:
             if kind not in self._signs:
+                remedy = UNCANCELLED_REMEDY if kind == "echo" and self._is_uncancelled else problem.remedy
                 self._emit(
-                    ev.SoundHealth(
-                        kind=kind, well=False, text=problem.text, remedy=problem.remedy, action=problem.action
-                    )
+                    ev.SoundHealth(kind=kind, well=False, text=problem.text, remedy=remedy, action=problem.action)
                 )
             self._signs[kind] = now
         elif kind in self._signs and (now - self._signs[kind] >= WELL_S or kind == "no-signal"):
