@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
+from functools import lru_cache
 
 from gemini_live_runtime.local.language.words import parse_number, split_words
 
@@ -61,20 +62,26 @@ def asking_for_another(text: str) -> str:
     return f"{found['opening']}make it {found['rest']}"
 
 
-def in_plain_words(words: Sequence[str]) -> list[str | None]:
+def in_plain_words(words: Sequence[str]) -> Sequence[str | None]:
     """Return words with idioms said plainly; None for each word that this leaves out."""
+    return _in_plain_words(tuple(words))
+
+
+# A sentence is read for each of a script's intents.
+@lru_cache(maxsize=256)
+def _in_plain_words(words: tuple[str, ...]) -> tuple[str | None, ...]:
     said: list[str | None] = list(words)
     at = 0
     while at < len(words):
         for idiom, plain in _PLAIN.items():
-            if tuple(words[at : at + len(idiom)]) == idiom:
+            if words[at : at + len(idiom)] == idiom:
                 said[at : at + len(idiom)] = [*plain, *[None] * (len(idiom) - len(plain))]
                 at += len(idiom) - 1
                 break
         at += 1
     for start, length in _hedges(list(words)):
         said[start : start + length] = [None] * length
-    return said
+    return tuple(said)
 
 
 def _hedges(words: list[str]) -> Iterator[tuple[int, int]]:
