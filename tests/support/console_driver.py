@@ -79,13 +79,25 @@ def screen_text(app: ConsoleApp) -> str:
 
 async def settle(app: ConsoleApp, link: ScriptedLink) -> None:
     """Return when everything the link said is folded and painted."""
-    with _unpainted():
+    with unpainted():
         async with asyncio.timeout(PATIENCE_S):
             while not await _took_in(app, link):  # noqa: ASYNC110
                 # Something comes from a thread.
                 await asyncio.sleep(0.001)
-        for _ in range(5):
-            await _next_frame(app)
+        await draw(app)
+    await paint(app)
+
+
+async def draw(app: ConsoleApp) -> None:
+    """Draw frames until the console asks for no further one at once."""
+    for _ in range(5):
+        await _next_frame(app)
+        if not _wants_a_frame(app):
+            return
+
+
+async def paint(app: ConsoleApp) -> None:
+    """Paint what has changed, and draw what follows from it."""
     if app.is_running and app.screen._compositor._dirty_regions:
         app.screen._compositor_refresh()
     await _next_frame(app)
@@ -97,8 +109,14 @@ async def _next_frame(app: ConsoleApp) -> None:
     await idle(app)
 
 
+def _wants_a_frame(app: ConsoleApp) -> bool:
+    """Return True when the console would draw again at once."""
+    frames = app.frames
+    return frames._due <= max(asyncio.get_running_loop().time(), frames._last + frames._interval)
+
+
 @contextmanager
-def _unpainted() -> Iterator[None]:
+def unpainted() -> Iterator[None]:
     """Collect what changes on the screen, to be painted once at the end.
 
     Painting costs a third of a test, and nothing shows the pictures in between.
@@ -121,7 +139,8 @@ async def idle(app: ConsoleApp) -> None:
     await until_others_wait()
     # A dialog shows what the screens behind it have drawn.
     for screen in (*app._background_screens, app.screen):
-        screen._on_timer_update()
+        if screen._update_timer._active.is_set():  # as Textual would: one without changes is not drawn again
+            screen._on_timer_update()
     await until_others_wait()
 
 

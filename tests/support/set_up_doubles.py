@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import pytest
-from tests.support.console_driver import Driver, idle
+from tests.support.console_driver import Driver, draw, idle, paint, unpainted
 from tests.support.manual_clock import ManualClock
 from tests.support.scripted_link import ScriptedLink, source_of
 
@@ -132,12 +132,11 @@ class Newcomer(Driver):
 
     async def settle(self) -> None:
         """Return when everything that was begun is done and painted."""
-        await idle(self.app)
-        await self.app.workers.wait_for_complete()
-        for _ in range(4):
-            if self.app.is_running:
-                self.app.frames.flush()
+        with unpainted():
             await idle(self.app)
+            await self.app.workers.wait_for_complete()
+            await draw(self.app)
+        await paint(self.app)
 
 
 @asynccontextmanager
