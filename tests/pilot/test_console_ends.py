@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import asyncio
+import os
 import time
+from dataclasses import replace
 
 import pytest
 from tests.support.console_driver import console, make_app, screen_text
@@ -185,7 +187,7 @@ async def test_an_engine_that_hangs_is_shown_as_that_until_it_answers_again() ->
 
 
 async def test_a_console_on_an_engine_that_never_answered_ends_with_a_failure() -> None:
-    async with console(started=False, detach_on_quit=True) as driver:
+    async with console(started=False, attached=True) as driver:
         driver.app.store.note_silence(True)
         for _ in range(3):
             driver.app.frames.flush()
@@ -208,13 +210,65 @@ async def test_a_session_that_ended_is_over_without_the_engines_farewell() -> No
     assert driver.app.return_value.exit_code == 0
 
 
-async def test_detaching_sends_no_hang_up() -> None:
-    async with console(detach_on_quit=True) as driver:
-        await driver.pilot.press("ctrl+q")
+@pytest.mark.parametrize("attached", [False, True])
+async def test_detaching_sends_no_hang_up(attached: bool) -> None:
+    async with console(attached=attached) as driver:
+        await driver.pilot.press("D")
     assert driver.link.orders == []
     assert driver.link.closed
     assert driver.app.return_value is not None
     assert "Detached" in driver.app.return_value.message
+
+
+async def test_quitting_an_attached_console_asks_whether_the_session_is_to_end() -> None:
+    async with console(attached=True) as driver:
+        await driver.press("ctrl+q")
+        assert "The session can go on without this console" in driver.screen()
+        await driver.press("escape")
+        assert driver.app.screen is driver.app.console_screen
+        await driver.press("ctrl+q")
+        await driver.pilot.press("enter")
+    assert driver.link.orders == []
+    assert driver.app.return_value is not None
+    assert "Detached" in driver.app.return_value.message
+
+
+async def test_quitting_an_attached_console_twice_ends_the_session() -> None:
+    async with console(attached=True) as driver:
+        await driver.press("ctrl+q")
+        driver.tap("ctrl+q")
+        await driver.pilot.pause(0)
+        assert driver.app.leaving.hanging_up is not None
+        await driver.app.leaving.hanging_up
+    assert driver.link.orders == [HangUp()]
+
+
+async def test_where_nothing_can_go_on_detaching_says_why() -> None:
+    async with console() as driver:
+        driver.app.store.hello = replace(driver.app.store.hello, pid=os.getpid())
+        await driver.press("D")
+        assert "The engine runs in this process" in driver.screen()
+        driver.link.bye()
+        await driver.settle()
+        await driver.press("/detach")
+        assert "There is no call here to detach from." in driver.screen()
+        assert driver.app.return_value is None
+
+
+async def test_quitting_asks_about_a_message_that_was_not_sent() -> None:
+    async with console() as driver:
+        await driver.press("i", *"one more thing")
+        await driver.press("ctrl+q")
+        assert "This was not sent: one more thing" in driver.screen()
+        await driver.press("escape")
+        assert driver.app.console_screen.prompt.text == "one more thing"
+        assert driver.link.orders == []
+        await driver.press("ctrl+q")
+        driver.tap("enter")
+        await driver.pilot.pause(0)
+        assert driver.app.leaving.hanging_up is not None
+        await driver.app.leaving.hanging_up
+    assert driver.link.orders == [HangUp()]
 
 
 async def test_ctrl_c_asks_once_and_quits_the_second_time() -> None:

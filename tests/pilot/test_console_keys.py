@@ -43,7 +43,7 @@ async def test_help_begins_with_the_pane_that_has_the_focus_and_fits_a_small_ter
         rows = [row.strip(" │╭╮╰╯[") for row in driver.rows()]
         assert rows[3] == "Events"
         assert rows[4].split() == ["f", "Filter", "h", "Here", "y", "Copy"]
-        assert any("^q       Quit" in row for row in rows)
+        assert any("^q D     Quit, detach" in row for row in rows)
 
 
 def _help(place: str, *, replay: bool = False) -> HelpScreen:

@@ -156,7 +156,7 @@ async def test_what_cannot_be_started_is_a_sentence_and_the_welcome_stays() -> N
 
 async def test_every_step_can_be_left_out() -> None:
     async with before_a_session() as newcomer:
-        for steps in (1, 2, 3, 4, 5, 6):
+        for steps in (1, 2, 3, 4, 5, 6, 7):
             await newcomer.press("home", *["down"] * steps, "enter")
             assert not isinstance(newcomer.app.screen, WelcomeScreen)
             await newcomer.press("escape")

@@ -123,7 +123,7 @@ async def test_a_no_leaves_the_call_as_it_is() -> None:
 
 
 async def test_a_console_that_only_looks_on_says_how_to_start_another() -> None:
-    async with console(detach_on_quit=True) as driver:
+    async with console(attached=True) as driver:
         driver.app.action_open("gallery")
         await driver.settle()
         await driver.press("enter")

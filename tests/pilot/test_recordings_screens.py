@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import asyncio
 import json
+import os
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -160,6 +162,38 @@ async def test_a_running_session_is_neither_deleted_nor_lost() -> None:
         assert "is running" in driver.screen()
         assert "stop running" in words(driver)
     writer.close()
+
+
+async def test_a_running_session_is_returned_to_and_ones_own_is_already_there() -> None:
+    call = Recorder()
+    call.start("running")
+    writer = call.writer(paths.sessions_dir(), "running")
+    async with console() as driver:
+        await open_sessions(driver, recorded=False)
+        await driver.press("enter", "enter")
+    writer.close()
+    outcome = driver.app.return_value
+    assert outcome is not None
+    assert outcome.session == paths.sessions_dir() / "running"
+    assert outcome.replay is None
+    assert "Detached" in outcome.message
+
+
+async def test_ones_own_session_needs_no_other_console() -> None:
+    record_live()
+    async with console() as driver:
+        await open_sessions(driver, recorded=False)
+        for key in ("enter", "G"):
+            await driver.press(key)
+            assert "This console is in that session: esc goes back to it." in driver.screen()
+
+
+async def test_a_call_that_cannot_go_on_alone_is_not_left_for_another_session() -> None:
+    async with console() as driver:
+        await open_sessions(driver)
+        driver.app.store.hello = replace(driver.app.store.hello, pid=os.getpid())
+        await driver.press("enter")
+        assert "A call goes on here. The engine runs in this process" in driver.screen()
 
 
 async def test_keys_pressed_while_the_trash_is_looked_through_are_no_words_of_the_filter(

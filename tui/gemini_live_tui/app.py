@@ -215,7 +215,7 @@ class ConsoleApp(App[ConsoleOutcome], inherit_bindings=False):
         # Importing events, commands and the link takes 0.1 s, so it follows the first paint.
         from gemini_live_tui.session_data.link import SessionLink
 
-        self.link = SessionLink(source, self.store, self._not_sent, is_running=self.settings.detach_on_quit)
+        self.link = SessionLink(source, self.store, self._not_sent, is_running=self.settings.attached)
         self.console_screen.listen()
         self._link_task = asyncio.create_task(self.link.run())
 
@@ -347,6 +347,10 @@ class ConsoleApp(App[ConsoleOutcome], inherit_bindings=False):
         """Hang up, wait briefly for the engine's answer and quit; at once the second time."""
         self.leaving.hang_up_and_quit()
 
+    def action_detach(self) -> None:
+        """Quit and leave the engine running."""
+        self.leaving.detach()
+
     def give_up_link(self) -> None:
         """Stop reaching and reading the engine."""
         if self._link_task is not None and not self._link_task.done():
@@ -368,8 +372,22 @@ class ConsoleApp(App[ConsoleOutcome], inherit_bindings=False):
         return self.leaving.is_over
 
     def leave_for(self, recording: Path) -> None:
-        """End this console; its caller shows `recording` next. The session must be over."""
+        """End this console or detach it; its caller shows `recording` next."""
         self.leaving.leave_for_recording(recording)
+
+    def leave_for_session(self, folder: Path) -> None:
+        """End this console or detach it; its caller goes on with a recorded session."""
+        self.leaving.leave_for_session(folder)
+
+    @property
+    def why_not_detach(self) -> str:
+        """Sentence why the engine cannot go on without this console; "" when it can."""
+        return self.leaving.why_not_detach
+
+    @property
+    def unsent(self) -> str:
+        """First words of what is written in the prompt; "" for nothing."""
+        return "" if self.settings.replay else self.console_screen.prompt_pane.written
 
     def _log(self, *arguments: Any, **values: Any) -> None:
         """Log to Textual's developer console, except while a screen for a secret is open."""

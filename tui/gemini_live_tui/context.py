@@ -137,8 +137,22 @@ class ConsoleContext(Protocol):
         """
         ...
 
+    @property
+    def why_not_detach(self) -> str:
+        """Sentence why the engine cannot go on without this console; "" when it can."""
+        ...
+
+    @property
+    def unsent(self) -> str:
+        """First words of what is written in the prompt; "" for nothing."""
+        ...
+
     def leave_for(self, recording: Path) -> None:
-        """End this console; its caller shows `recording` next."""
+        """End this console or detach it; its caller shows `recording` next."""
+        ...
+
+    def leave_for_session(self, folder: Path) -> None:
+        """End this console or detach it; its caller goes on with a recorded session."""
         ...
 
     def give_up_link(self) -> None:

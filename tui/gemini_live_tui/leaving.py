@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import os
 import signal
-from collections.abc import Coroutine, Sequence
+from collections.abc import Callable, Coroutine
 from typing import TYPE_CHECKING, Any
 
 from gemini_live_runtime.text import sanitise_line
@@ -19,8 +20,8 @@ if TYPE_CHECKING:
 
     from textual.app import App
 
-    from gemini_live_runtime.journal.fold.harness_view import TaskCard
     from gemini_live_tui.context import ConsoleContext
+    from gemini_live_tui.dialogs.confirm import ConfirmScreen
     from gemini_live_tui.launcher import Choice
 
 QUIT_AGAIN_S = 4.0
@@ -35,14 +36,19 @@ class Leaving:
         self._console = console
         self._quit_armed = float("-inf")
         self._is_quitting = False
-        self._asks_for_tasks = False
+        self._asks = False
         self._leaves_tasks = False
         """True when the engine goes on until its tasks have ended."""
+        self._detaches = False
+        """True when the engine goes on without this console."""
         self._signal: signal.Signals | None = None
         """Signal that ended this console."""
         self._next: Choice | None = None
         self._replayed_next: Path | None = None
+        self._session_next: Path | None = None
         self.hanging_up: asyncio.Task[None] | None = None
+        self._agreed: Callable[[], None] = self.hang_up_and_quit
+        """Effect of a yes to the question before quitting."""
 
     @property
     def is_over(self) -> bool:
@@ -51,24 +57,45 @@ class Leaving:
         is_ended = store.bye is not None or bool(store.lost) or bool(store.view.ended)
         return console.waiting or console.settings.replay or is_ended
 
+    @property
+    def why_not_detach(self) -> str:
+        """Sentence why the engine cannot go on without this console; "" when it can."""
+        hello = self._console.store.hello
+        if self.is_over:
+            return "There is no call here to detach from."
+        if hello is None:
+            return "The engine is not ready yet."
+        if hello.pid == os.getpid():
+            return "The engine runs in this process (--single-process): it cannot go on without it."
+        return ""
+
     def hang_up_and_quit(self) -> None:
         """Hang up, wait briefly for the engine's answer and quit; at once the second time."""
         if self._is_quitting:
             self.leave()
             return
-        detaches = self._console.settings.detach_on_quit
-        running = [] if self.is_over or detaches else self._console.store.view.harness.running
-        if running and not self._asks_for_tasks:
-            self._asks_for_tasks = True
-            self._ask_for_tasks(running)
-            return
-        self._is_quitting = True
-        # Also before the engine's first message: an engine that was reached would go on without a console.
-        if self.is_over or detaches:
+        # Before the first message of an engine that this console started it hangs up, too: it would go on alone.
+        if self.is_over or (self._console.settings.attached and self._console.store.hello is None):
+            self._is_quitting = True
             self.leave()
             return
+        question = None if self._asks else self._question()
+        if question is not None:
+            self._asks = True
+            self._app.push_screen(question, self._answer)
+            return
+        self._is_quitting = True
         self._console.say_below_at_once("Hanging up.")
         self._leave_after(self._hang_up())
+
+    def detach(self) -> None:
+        """Quit and leave the engine running, or say why it cannot go on."""
+        reason = self.why_not_detach
+        if reason:
+            self._console.say(reason, "warning", passing=True)
+            return
+        self._is_quitting = self._detaches = True
+        self.leave()
 
     def quit_or_ask_again(self) -> None:
         """Quit when asked twice within a moment."""
@@ -85,9 +112,14 @@ class Leaving:
         self._app.call_later(self.hang_up_and_quit)
 
     def leave_for_recording(self, recording: Path) -> None:
-        """Quit; the caller of this console shows `recording`. The session must be over."""
+        """Quit or detach; the caller of this console shows `recording`."""
         self._replayed_next = recording
-        self.leave()
+        self._leave_for_another()
+
+    def leave_for_session(self, folder: Path) -> None:
+        """Quit or detach; the caller of this console goes on with a recorded session."""
+        self._session_next = folder
+        self._leave_for_another()
 
     def leave_on_signals(self) -> None:
         """Restore the terminal and leave on SIGTERM and SIGINT, with the session as it is."""
@@ -104,24 +136,56 @@ class Leaving:
     def outcome(self) -> ConsoleOutcome:
         """Return the session's outcome with a sentence for the shell, fit to be printed."""
         store = self._console.store
-        exit_code, message = outcome_of(store, self._console.settings, self._signal, leaves_tasks=self._leaves_tasks)
+        exit_code, message = outcome_of(
+            store,
+            self._signal,
+            replay=self._console.settings.replay,
+            leaves_tasks=self._leaves_tasks,
+            detaches=self._detaches,
+        )
         hello = store.hello
         name = store.view.session_id or (sanitise_line(hello.session_id) if hello else "")
         folder = hello.folder if hello else ""
         message, missing = sanitise_line(message), missing_of(store)
-        return ConsoleOutcome(exit_code, message, name, self._next, self._replayed_next, folder, missing)
+        return ConsoleOutcome(
+            exit_code,
+            message,
+            name,
+            next=self._next,
+            replay=self._replayed_next,
+            session=self._session_next,
+            folder=folder,
+            missing=missing,
+        )
 
-    def _ask_for_tasks(self, running: Sequence[TaskCard]) -> None:
-        """Ask whether tasks may go on after the console has left."""
+    def _question(self) -> ConfirmScreen | None:
+        """Return the question before quitting; None where nothing is lost by it."""
         from gemini_live_tui.dialogs.confirm import ConfirmScreen
 
-        def decide(finish: bool | None) -> None:
-            self._asks_for_tasks = False
-            if finish and not self._is_quitting:
-                self._is_quitting = self._leaves_tasks = True
-                self._leave_after(self._leave_tasks())
+        console = self._console
+        if running := console.store.view.harness.running:
+            self._agreed = self._leave_for_tasks
+            return ConfirmScreen.for_tasks(running, self._quit_key())
+        if console.settings.attached:
+            self._agreed = self.detach
+            return ConfirmScreen.for_attached(self._quit_key())
+        if console.unsent:
+            self._agreed = self.hang_up_and_quit
+            return ConfirmScreen(f"This was not sent: {console.unsent}", "quits without it")
+        return None
 
-        self._app.push_screen(ConfirmScreen.for_tasks(running, self._quit_key()), decide)
+    def _answer(self, agreed: bool | None) -> None:
+        if agreed and not self._is_quitting:
+            self._agreed()
+        self._asks = False
+
+    def _leave_for_tasks(self) -> None:
+        self._is_quitting = self._leaves_tasks = True
+        self._leave_after(self._leave_tasks())
+
+    def _leave_for_another(self) -> None:
+        self._detaches = not self.is_over
+        self.leave()
 
     def _leave_after(self, farewell: Coroutine[Any, Any, None]) -> None:
         self.hanging_up = asyncio.create_task(farewell)

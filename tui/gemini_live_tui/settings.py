@@ -37,8 +37,8 @@ class ConsoleSettings:
     """True to draw with ASCII signs only."""
     replay: bool = False
     """True for a recording: no command can be sent, and there is no call to end."""
-    detach_on_quit: bool = False
-    """True to leave the engine running on quitting; another console started it."""
+    attached: bool = False
+    """True when another console started the engine: quitting asks before it hangs up."""
     hint: str = ""
     """Sentence for the empty transcript, e.g. about setting a key; `{id}` stands for the keys of an action."""
     tmux: bool = field(default_factory=lambda: bool(os.environ.get("TMUX")))
@@ -68,6 +68,8 @@ class ConsoleOutcome:
     """Session to start next, chosen in the console."""
     replay: Path | None = None
     """Recording to show next; None for none."""
+    session: Path | None = None
+    """Folder of the recorded session to go on with next, in the engine that runs it or in another; None for none."""
     folder: str = ""
     """Folder of the session's own recording; "" for none."""
     missing: str = ""

@@ -83,6 +83,14 @@ async def _quit(driver: Driver, key: str) -> None:
     assert driver.app.return_value.exit_code == 0
 
 
+@check("detach")
+async def _detach(driver: Driver, key: str) -> None:
+    await driver.press(key)
+    assert driver.link.orders == []
+    assert driver.app.return_value is not None
+    assert driver.app.return_value.message.startswith("Detached")
+
+
 @check("jump")
 async def _jump(driver: Driver, way: str) -> None:
     await driver.press(way)

@@ -49,12 +49,30 @@ async def _export(driver: Driver, key: str) -> None:
     assert "[x] Redact" in driver.screen()
 
 
-@check("sessions-replay")
-async def _replay(driver: Driver, key: str) -> None:
+@check("sessions-open")
+async def _open(driver: Driver, key: str) -> None:
     await open_sessions(driver)
     await driver.press(key)
-    assert "A call goes on here" in driver.screen()
-    assert f"gemini-live-tui replay {NEWEST}" in " ".join(driver.screen().split())
+    assert "The call here goes on without a console" in driver.screen()
+    await driver.press("escape")
+    assert isinstance(driver.app.screen, SessionsScreen)
+    await driver.press(key, "enter")
+    outcome = driver.app.return_value
+    assert outcome is not None
+    assert outcome.replay == paths.sessions_dir() / NEWEST
+    assert "Detached" in outcome.message
+    assert driver.link.orders == []
+
+
+@check("sessions-resume")
+async def _resume(driver: Driver, key: str) -> None:
+    await open_sessions(driver)
+    driver.link.bye()
+    await driver.settle()
+    await driver.press("down", key)
+    outcome = driver.app.return_value
+    assert outcome is not None
+    assert outcome.session == paths.sessions_dir() / MIDDLE
 
 
 @check("sessions-rename")

@@ -67,4 +67,4 @@ class Action:
     @property
     def is_for_calls(self) -> bool:
         """True when it acts on a call: in a recording there is nothing for it to do."""
-        return self.group in _FOR_CALLS and self.id not in _READING
+        return (self.group in _FOR_CALLS and self.id not in _READING) or self.id == "detach"

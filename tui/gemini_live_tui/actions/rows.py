@@ -141,6 +141,17 @@ _SHARED_ROWS: tuple[tuple[str, str, str], ...] = (
         "Choose another agent; list profiles with their values, copy one, or start the next session under another",
     ),
     ("api-key vertex", "Access", "Enter a Gemini API key, or talk through a Google Cloud project"),
+    (
+        "quit detach",
+        "Quit, detach",
+        "Hang up and quit, or quit and let the call go on, for up to five minutes; "
+        "Sessions and gemini-live-tui attach return to it",
+    ),
+    (
+        "sessions-open sessions-resume",
+        "Open, resume",
+        "Replay the session, return to it while it runs, or restore it from the trash; G resumes a recorded one",
+    ),
     ("themes theme", "Themes", "Preview themes and keep one; /theme NAME uses one for this run"),
 )
 """Ids of the actions of a row, its title and its description."""

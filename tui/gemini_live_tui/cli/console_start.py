@@ -21,6 +21,7 @@ from gemini_live_tui.config import Config, Loaded, load
 from gemini_live_tui.launcher import Choice
 
 if TYPE_CHECKING:
+    from gemini_live_tui.launcher import Starter
     from gemini_live_tui.session_data.link import LinkSource
     from gemini_live_tui.settings import ConsoleOutcome, ConsoleSettings
 
@@ -170,21 +171,33 @@ def open_console(spec: EngineSpec, starter: EngineStarter, *, single_process: bo
 
 
 def converse(source: LinkSource | None, starter: EngineStarter, *, first_screen: str = "", hint: str = "") -> int:
-    """Show a console, and another for each agent that the user chooses in it.
-
-    Returns the last one's exit code.
-    """
+    """Show a console, and those for what the user chooses in it; return the exit code."""
     require_terminal()
     gc.disable()
     # Faults of the settings are reported here, before an engine is started.
     hint = hint or (DEMO_HINT if first_screen else "")
     settings = settings_of(starter.load(), starter=starter, first_screen=first_screen, hint=hint)
+    return show_all(source, settings, recorded=starter.load().config.record != "off")
+
+
+def show_all(source: LinkSource | None, settings: ConsoleSettings, *, recorded: bool = False) -> int:
+    """Show consoles, each for what was chosen in the one before.
+
+    These are agents, recordings, and sessions to go on with. Returns the last one's exit code.
+    """
+    starter = settings.starter
     while True:
-        outcome = show(source, settings, recorded=starter.load().config.record != "off")
-        if outcome.next is None:
-            return after(outcome, settings)
-        source = starter.source(outcome.next)
-        settings = settings_of(starter.load(), starter=starter)
+        outcome = show(source, settings, recorded=recorded)
+        if outcome.next is not None and starter is not None:
+            source, settings = starter.source(outcome.next), settings_of(starter.load(), starter=starter)
+            recorded = starter.load().config.record != "off"
+        elif outcome.replay is not None:
+            source, settings = None, _for_recording(settings, outcome.replay)
+        elif outcome.session is not None:
+            source, settings = resumed_source(outcome.session), _for_session(settings, outcome.session, starter)
+            recorded = not settings.attached
+        else:
+            return outcome.exit_code
 
 
 def engine_source(spec: EngineSpec) -> LinkSource:
@@ -280,9 +293,35 @@ def _is_recorded(folder: str) -> bool:
         return False
 
 
-def after(outcome: ConsoleOutcome, settings: ConsoleSettings) -> int:
-    """Show the recording that was chosen in the console; return the exit code."""
-    return outcome.exit_code if outcome.replay is None else show_recording(outcome.replay, settings)
+def resumed_source(folder: Path) -> LinkSource:
+    """Return a source that goes on with a recorded session.
+
+    It attaches to the engine that runs it, or starts another one.
+    """
+
+    async def source() -> Any:
+        from gemini_live_runtime.engine.resume import resume_engine
+
+        return await resume_engine(folder, asked=True)
+
+    return source
+
+
+def _for_session(settings: ConsoleSettings, folder: Path, starter: Starter | None) -> ConsoleSettings:
+    from gemini_live_runtime.engine.registry import engine_folder, is_alive
+
+    running = is_alive(engine_folder(folder.name))
+    settings = replace(settings, attached=running, starter=starter, hint="", first_screen="")
+    return replace(settings, replay=False, recording=None, replay_speed=None)
+
+
+def _for_recording(settings: ConsoleSettings, path: Path, speed: float | None = None) -> ConsoleSettings:
+    """Return settings to replay a session; raise `JournalError` when `path` is none."""
+    from gemini_live_runtime.journal.recording.reader import read_journal
+
+    journal = read_journal(path)
+    settings = replace(settings, attached=False, hint="", first_screen="", starter=None)
+    return replace(settings, replay=True, recording=journal.path, replay_speed=speed)
 
 
 def show_recording(path: Path, settings: ConsoleSettings, *, speed: float | None = None) -> int:
@@ -290,9 +329,4 @@ def show_recording(path: Path, settings: ConsoleSettings, *, speed: float | None
 
     Raises `JournalError` when `path` is not a recording.
     """
-    from gemini_live_runtime.journal.recording.reader import read_journal
-
-    journal = read_journal(path)
-    settings = replace(settings, detach_on_quit=False, hint="", first_screen="", starter=None)
-    settings = replace(settings, replay=True, recording=journal.path, replay_speed=speed)
-    return after(show(None, settings), settings)
+    return show_all(None, _for_recording(settings, path, speed))

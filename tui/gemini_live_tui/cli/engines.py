@@ -29,10 +29,10 @@ if TYPE_CHECKING:
 def attach(session: str, flags: dict[str, Any]) -> int:
     """Attach a console to a running engine: SESSION, or the only running one.
 
-    Quitting leaves the engine running; it hangs up after five minutes without a console.
+    Quitting asks whether to leave the engine running; it hangs up after five minutes without a console.
     """
     from gemini_live_runtime.engine import launch
-    from gemini_live_tui.cli.console_start import after, require_terminal, settings_of, show
+    from gemini_live_tui.cli.console_start import require_terminal, settings_of, show_all
 
     require_terminal()
     chosen = _choose(session)
@@ -40,8 +40,7 @@ def attach(session: str, flags: dict[str, Any]) -> int:
     async def source() -> Any:
         return await launch.connect(chosen)
 
-    settings = settings_of(load(flags=flags), detach_on_quit=True)
-    return after(show(source, settings), settings)
+    return show_all(source, settings_of(load(flags=flags), attached=True))
 
 
 @click.command()
@@ -53,19 +52,13 @@ def resume(session: str, flags: dict[str, Any]) -> int:
     A new engine takes up its state, phase and transcript. The server resumes the conversation where it still can, and
     gets the transcript where not. To an engine that still runs the console attaches.
     """
-    from gemini_live_runtime.engine.resume import resume_engine
-    from gemini_live_tui.cli.console_start import after, require_terminal, settings_of, show
+    from gemini_live_tui.cli.console_start import require_terminal, resumed_source, settings_of, show_all
 
     require_terminal("replay --plain")
     folder = locate(session) if session else _newest_broken_off()
     if folder.is_file():
         folder = folder.parent
-
-    async def source() -> Any:
-        return await resume_engine(folder, asked=True)
-
-    settings = settings_of(load(flags=flags))
-    return after(show(source, settings, recorded=True), settings)
+    return show_all(resumed_source(folder), settings_of(load(flags=flags)), recorded=True)
 
 
 def _newest_broken_off() -> Path:

@@ -49,11 +49,9 @@ class KeyBar(Row):
         keymap: Mapping[str, str],
         ascii_only: bool,
         tmux: bool,
-        detach: bool = False,
         id: str | None = None,
     ) -> None:
         super().__init__(id=id)
-        self._detaches = detach
         self._keymap = keymap
         self._ascii = ascii_only
         self._tmux = tmux
@@ -172,8 +170,6 @@ class KeyBar(Row):
                 # tmux takes ctrl+b and passes it on only when pressed twice.
                 shown = "F2" if self._tmux else "^b"
                 title += " (or ^b twice)" if self._tmux and self._room_for_note else ""
-        elif action.id == "quit" and self._detaches:
-            title = "Detach"
         elif action.id == "mute" and not self._now.microphone:
             title = "Unmute"
         elif action.id == "mute-speaker":

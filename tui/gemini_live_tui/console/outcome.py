@@ -14,13 +14,13 @@ if TYPE_CHECKING:
 
 
 def outcome_of(
-    store: Store, settings: ConsoleSettings, signal: int | None, *, leaves_tasks: bool = False
+    store: Store, signal: int | None, *, replay: bool = False, leaves_tasks: bool = False, detaches: bool = False
 ) -> tuple[int, str]:
     """Return the exit code and a sentence, or ""; `signal` ended the console.
 
-    `leaves_tasks`: the engine goes on until its tasks have ended.
+    `leaves_tasks`: the engine goes on until its tasks have ended; `detaches`: it goes on without this console.
     """
-    if settings.replay:
+    if replay:
         return (1, store.lost) if store.lost and not store.hello else (0, "")
     if store.bye is not None:
         reason = (store.bye.reason or store.view.ended or "ended").rstrip(".")
@@ -48,7 +48,7 @@ def outcome_of(
             f"Session {ident} ends once its tasks have; gemini-live-tui tasks shows them, gemini-live-tui stop {ident} "
             "interrupts them."
         )
-    if store.hello is not None and (settings.detach_on_quit or (left and _is_apart(store))):
+    if store.hello is not None and (detaches or (left and _is_apart(store))):
         ident = store.hello.session_id
         return left, (
             f"Detached: session {ident} goes on, its microphone as you left it. Without a console it hangs up "

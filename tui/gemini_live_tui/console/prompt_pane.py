@@ -10,10 +10,15 @@ from textual.containers import Container
 from textual.content import Content
 from textual.widgets import Static
 
+from gemini_live_runtime.text import sanitise_line
 from gemini_live_tui.painting.glyphs import Glyphs
+from gemini_live_tui.painting.wrapping import fit
 
 if TYPE_CHECKING:
     from gemini_live_tui.console.prompt import Prompt
+
+QUOTED = 60
+"""Cells of a text that was not sent, in the question before quitting."""
 
 
 class PromptPane(Container):
@@ -37,6 +42,11 @@ class PromptPane(Container):
     def prompt(self) -> Prompt:
         """The prompt; a key may ask for it before `complete`."""
         return self.complete()
+
+    @property
+    def written(self) -> str:
+        """First words of the text in the prompt; "" for none."""
+        return "" if self._made is None else fit(sanitise_line(self._made.text), QUOTED, self._glyphs.ellipsis)
 
     def complete(self) -> Prompt:
         """Put the prompt in the place of its placeholder, and return it."""

@@ -171,7 +171,6 @@ class ConsoleScreen(Screen[None]):
             keymap=settings.keymap,
             ascii_only=settings.ascii,
             tmux=settings.tmux,
-            detach=settings.detach_on_quit,
         )
 
     def _offer_actions(self, *controllers: object) -> None:

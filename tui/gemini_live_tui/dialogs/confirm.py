@@ -42,6 +42,12 @@ class ConfirmScreen(TopModalScreen[bool]):
         question = f"{count}: {names}. The engine can go on without connection and devices, and end after that."
         return cls(question, "", keys=f"enter quits and lets it finish   {quit_key} interrupts it   esc goes back")
 
+    @classmethod
+    def for_attached(cls, quit_key: str) -> ConfirmScreen:
+        """Return the question whether the session of another console is to end."""
+        question = "The session can go on without this console, for up to five minutes."
+        return cls(question, "", keys=f"enter detaches   {quit_key} hangs up and quits   esc goes back")
+
     def compose(self) -> ComposeResult:
         """Yield the question and its two keys."""
         with Vertical(id="confirm-box") as box:

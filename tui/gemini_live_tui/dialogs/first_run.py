@@ -110,6 +110,7 @@ class WelcomeScreen(TopScreen[None]):
         yield self._option("microphone-test", "Test the microphone", "five seconds of your voice")
         yield self._option("echo-test", "Test for echo", "will the model hear itself?")
         yield Option("", disabled=True)
+        yield self._option("sessions", "Sessions", "look at a past one, or go on with one")
         yield self._option("quit", "Quit", "")
 
     def _option(self, ident: str, title: str, detail: str) -> Option:

@@ -22,6 +22,7 @@ from gemini_live_tui.actions.keymap import key_label, keys_of
 from gemini_live_tui.painting.glyphs import glyphs
 from gemini_live_tui.painting.wrapping import fit
 from gemini_live_tui.pickers.session_list import SessionList, heading
+from gemini_live_tui.pickers.session_opener import SessionOpener
 from gemini_live_tui.widgets.line_input import LineInput
 from gemini_live_tui.widgets.modal import TopScreen
 from gemini_live_tui.widgets.row_list import RowList
@@ -35,11 +36,11 @@ WIDE = 150
 
 PREVIEW_LINES = 60
 
-_ON_BAR = ("close", "replay", "rename", "export", "delete", "trash", "filter", "undo")
-_ON_TRASH_BAR = ("close", "replay", "export", "trash", "filter")
+_ON_BAR = ("close", "open", "resume", "rename", "export", "delete", "trash", "filter", "undo")
+_ON_TRASH_BAR = ("close", "open", "export", "trash", "filter")
 """Keys in the lowest row; the last ones are left out where they do not fit."""
 
-_IN_TRASH = {"replay": "Restore", "trash": "Sessions"}
+_IN_TRASH = {"open": "Restore", "trash": "Sessions"}
 """Titles of the list's keys in the trash."""
 
 
@@ -74,6 +75,7 @@ class SessionsScreen(TopScreen[None]):
         self._kept_filter = ""
         self._lines: list[str] = []
         self._previewed = ""
+        self._opener = SessionOpener(console, self._root, self.say)
         self.list = SessionList(id="sessions-list", glyphs=self._signs)
         self.field = LineInput(id="sessions-field", placeholder="words to find", select_on_focus=False)
         self._label = Static("Filter", id="sessions-label", markup=False)
@@ -244,21 +246,20 @@ class SessionsScreen(TopScreen[None]):
         self._moved()
 
     @on(RowList.Opened)
-    def action_replay(self) -> None:
-        """Replay the session after a call, say how during one, restore it in the trash."""
+    def action_open(self) -> None:
+        """Replay the session, return to it while it runs, restore it in the trash."""
         entry = self.list.chosen
-        if entry is None:
-            self.say("There is no session here.")
-        elif self._in_trash:
+        if entry is not None and self._in_trash:
             self._restore(entry.id)
-        elif entry.problem:
-            self.say(f"It cannot be shown. {entry.problem}", "warning")
-        elif not self.console.over:
-            self.say(
-                f"A call goes on here. End it first, or in another terminal: gemini-live-tui replay {entry.id}", "info"
-            )
         else:
-            self.console.leave_for(self._folder(entry))
+            self._opener.open(entry)
+
+    def action_resume(self) -> None:
+        """Go on with the session."""
+        if self._in_trash:
+            self.say("Restore it first: enter does.")
+        else:
+            self._opener.resume(self.list.chosen)
 
     def action_rename(self) -> None:
         """Open the field for a title."""
