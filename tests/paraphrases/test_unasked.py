@@ -19,7 +19,7 @@ from gemini_live_runtime.local.scripts.script import bundled_script
 STRIDE = 1 if os.environ.get("SOAK") else 5
 GROUPS = [
     group
-    for name in ("unasked", "unasked-2")
+    for name in ("unasked", "unasked-2", "unasked-3")
     for group in tomllib.loads((FOLDER / f"{name}.toml").read_text("utf-8"))["group"]
 ]
 

@@ -9,6 +9,7 @@ from pydantic import BaseModel, Field
 from gemini_live_runtime import (
     ContextBuilder,
     FieldPromotion,
+    FunctionExtractor,
     Live,
     LlmExtractor,
     Phase,
@@ -24,6 +25,7 @@ from gemini_live_runtime.agents.call_tools import (
     CALLER,
     CONTACT,
     REASON,
+    correction,
     is_a_reason,
     is_the_same_caller,
     look_up,
@@ -48,6 +50,7 @@ FACTS = [
     FieldPromotion.true_only("spam"),
 ]
 LISTENER = LlmExtractor(Call, window=1, promotions=FACTS)
+CORRECTED = FieldPromotion.overwrite("correction").to(CALLER).when(CALLER.is_set())
 
 
 def nameless(phase: str, seconds: float, mark: str) -> TemporalPattern:
@@ -125,6 +128,7 @@ def call_screening() -> Live:
         .state(CALLER, REASON, CONTACT)
         .tools(take_message)
         .extract(LISTENER)
+        .extract(FunctionExtractor(correction, window=1, promotions=[CORRECTED]))
         .pattern(nameless("screen", 20, "app:silent"), nameless("ask_again", 60, "app:gone"))
         .repair(nudge_after=2, escalate_after=3)
         .phase(*PHASES)

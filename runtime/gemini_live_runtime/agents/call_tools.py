@@ -4,13 +4,20 @@ from __future__ import annotations
 
 import asyncio
 
-from gemini_live_runtime import State, StateKey, ToolContext, tool
+from gemini_live_runtime import State, StateKey, ToolContext, TranscriptWindow, tool
+from gemini_live_runtime.local.language.name_corrections import corrected_name
 
 CONTACTS = {"Anna Miller": "his sister", "John Smith": "his neighbour"}  # Sam's address book
 
 CALLER = StateKey("user:caller", str, description="who is calling")
 REASON = StateKey("user:reason", str, description="what it is about")
 CONTACT = StateKey("app:contact", str, description="what the caller is to Sam")
+
+
+def correction(window: TranscriptWindow) -> dict[str, str]:
+    """Extract the caller's name where they correct it."""
+    name = corrected_name(window.last_user)
+    return {"correction": name} if name not in ("", "Sam") else {}
 
 
 @tool

@@ -29,7 +29,8 @@ WISHES = {
     r"|^(no|nothing)( else| more| thanks| thank you| for me)*$"
     r"|^((ok|okay|right|yes|yeah|well|so) )*done( ordering| thanks| thank you)*$",
     "agrees": r"^(?=.*\b(yes|yep|correct|perfect|exactly|absolutely|indeed|spot on|go (ahead|on)|yeah"
-    r"|(right|ok|okay|sure|fine|good)$|(sounds|looks|thats|that is|its|is|all) (good|right|fine|it)|that will do)\b)"
+    r"|(right|ok|okay|sure|fine|good|great|lovely|brilliant|smashing|super)$"
+    r"|(sounds|looks|thats|that is|its|is|all) (good|right|fine|it)|that will do)\b)"
     rf"(?!.*\b(no|not|wrong|but|add|cancel|{_DISHES})\b)",
     "cancels": rf"^(?!.*\b(not|never|{_DISHES})\b).*\b(cancel|scrap|call it off|changed (my|our) minds?"
     r"|forget (it|everything|the (order|whole))|drop the order)\b",

@@ -116,3 +116,15 @@ def test_anybody_may_call_by_their_own_name() -> None:
 
 def test_how_urgent_it_is_counts_when_it_is_asked() -> None:
     assert call("it is very urgent", "this is Anna Miller it is about the dog").phases == ["screen", "decide"]
+
+
+def test_a_caller_who_corrects_their_name_is_asked_on_under_the_new_one() -> None:
+    happened = call("this is Dan", "no, it's Stan, S T A N")
+    assert happened.phases == ["screen"]
+    assert happened.state["user:caller"] == "Stan"
+    assert "user:reason" not in happened.state
+
+
+def test_another_name_without_a_correction_stays_a_part_of_the_reason() -> None:
+    happened = call("this is Dan", "it's about the car and Stan")
+    assert happened.state["user:caller"] == "Dan"

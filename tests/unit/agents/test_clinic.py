@@ -140,3 +140,14 @@ def test_what_is_wrong_may_be_said_before_the_name() -> None:
 
 def test_any_complaint_will_do() -> None:
     assert talk_to(clinic(), ANNA, "my left knee hurts").state.get("app:symptom") == "left knee"
+
+
+@pytest.mark.parametrize("said", ["first thing in the morning, please", "bright and early please"])
+def test_a_part_of_the_day_may_be_told_twice_or_by_an_idiom(said: str) -> None:
+    after = talk_to(clinic(), ANNA, "I have a fever", "four", said)
+    assert after.state.get("app:offer") == "tomorrow at nine"
+
+
+@pytest.mark.parametrize("said", ["yep, sounds about right, go ahead", "smashing, book me in", "righto"])
+def test_an_offer_is_taken_in_one_s_own_words(said: str) -> None:
+    assert talk_to(clinic(), ANNA, "I have a fever", "four", "in the morning", said).phases[-1] == "booked"

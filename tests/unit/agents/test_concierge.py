@@ -309,3 +309,10 @@ def test_no_pane_is_empty_after_the_first_minute() -> None:
     assert [run.name for run in agent.tools.values()] == ["get_weather", "book_table"]
     assert {"app:kitchen", "app:booking", "derived:table"} <= set(agent.keys)
     assert len(agent.turns) == 3
+
+
+@pytest.mark.parametrize("said", ["tell me what it's like out in Oslo", "any idea how warm it is in Oslo"])
+def test_a_question_within_a_sentence_is_one(said: str) -> None:
+    dialogue = ScriptedDialogue(bundled_script("concierge"))
+    dialogue.declare({"get_weather": {}})
+    assert [dict(call.args) for call in dialogue.respond(said, typed=True).calls] == [{"city": "Oslo"}]

@@ -157,3 +157,32 @@ def test_a_yes_agrees_to_what_was_asked() -> None:
     assert call("yes").phases[-1] == "verify"
     assert call(*KNOWN, "I can pay fifty dollars a month", "yes").phases[-1] == "arranged"
     assert call(*KNOWN, "I can pay fifty dollars a month", "no").phases[-1] == "negotiate"
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        "take a hundred, and fifty a month",
+        "a hundred today, fifty a month after",
+        "a hundred now and then fifty a month after that",
+    ],
+)
+def test_an_amount_and_a_monthly_sum_are_not_added(said: str) -> None:
+    happened = call(*KNOWN, said)
+    assert (happened.state["app:paid"], happened.state["app:monthly"]) == (100, 50)
+
+
+@pytest.mark.parametrize("said", ["no, make that forty", "no, let's say forty", "sixty, no, let's say forty a month"])
+def test_another_sum_instead_of_a_yes_is_read_back(said: str) -> None:
+    happened = call(*KNOWN, "I can pay fifty dollars a month", said)
+    assert happened.phases[-1] == "plan"
+    assert happened.state["app:monthly"] == 40
+
+
+@pytest.mark.parametrize("said", ["put that in writing and I'll think about it", "could you send that by post"])
+def test_a_wish_for_paper_is_no_dispute(said: str) -> None:
+    assert call(*KNOWN, "I can pay fifty dollars a month", said).phases[-1] == "plan"
+
+
+def test_a_wish_for_letters_only_ends_the_calls() -> None:
+    assert call(*KNOWN, "only contact me in writing from now on").phases[-1] == "disputed"

@@ -250,3 +250,8 @@ def test_the_kitchen_waits_for_a_yes() -> None:
 def test_words_without_a_wish_leave_no_refusal_behind() -> None:
     after = talk_to(restaurant(), "two pasta please", "and a coffee")
     assert [event.payload for event in after.events if isinstance(event.payload, ev.PromotionDecided)] == []
+
+
+@pytest.mark.parametrize("said", ["yep, sounds about right, go ahead", "all correct, ta", "smashing"])
+def test_an_order_is_agreed_to_in_one_s_own_words(said: str) -> None:
+    assert talk_to(restaurant(), *REVIEWED, said).phases[-1] == "payment"

@@ -158,3 +158,7 @@ def test_what_does_not_work_may_be_named_alone(said: str, problem: str) -> None:
 
 def test_the_technician_may_ask_for_anybody() -> None:
     assert call("give me a technician", "Ada Byron").state["user:name"] == "Ada Byron"
+
+
+def test_a_name_that_is_introduced_is_the_one_to_ask_for() -> None:
+    assert call("my internet is slow", "I want to talk to a person", "my name's Dave").state["user:name"] == "Dave"

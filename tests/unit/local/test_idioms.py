@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from gemini_live_runtime.local.language.idioms import asking_for_another, in_plain_words
+from gemini_live_runtime.local.language.idioms import asking_for_another, in_plain_words, naming_another
 
 
 @pytest.mark.parametrize(
@@ -18,6 +18,16 @@ from gemini_live_runtime.local.language.idioms import asking_for_another, in_pla
         ("fifty dollars tops", "fifty dollars"),
         ("more like a six", "a six"),
         ("at least a hundred", "a hundred"),
+        ("i could murder a pizza", "i would like a pizza"),
+        ("it is a matter of life and death", "it is urgent"),
+        ("running like a dream", "running fine"),
+        ("have not got two pennies to rub together", "have no money"),
+        ("i have a tenner", "i have ten pounds"),
+        ("smashing book me in", "great book me in"),
+        ("late in the day please", "in the afternoon please"),
+        ("tell me what it is like in oslo", "tell me what is it like in oslo"),
+        ("do you know how warm it is", "do you know how warm it is"),
+        ("what it is like", "what it is like"),
         ("my ring is at least pretty", "my ring is at least pretty"),
     ],
 )
@@ -37,3 +47,18 @@ def test_idioms_and_rough_numbers_become_plain(said: str, meant: str) -> None:
 )
 def test_a_question_for_another_number_asks_to_make_it_that(said: str, meant: str) -> None:
     assert asking_for_another(said) == meant
+
+
+@pytest.mark.parametrize(
+    ("said", "meant"),
+    [
+        ("no, let's say sixty", "make it sixty"),
+        ("no make that forty", "make it forty"),
+        ("oh no, sorry, I said thirty a month", "make it thirty a month"),
+        ("no, let's say nothing", ""),
+        ("no sixty", ""),
+        ("let's say sixty", ""),
+    ],
+)
+def test_a_no_before_another_number_asks_to_make_it_that(said: str, meant: str) -> None:
+    assert naming_another(said) == meant

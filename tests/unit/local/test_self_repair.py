@@ -24,6 +24,8 @@ REPAIRED = [
     ("restaurant", "not the fish but the pasta", "the pasta"),
     ("restaurant", "not one coffee but two", "two coffee"),
     ("clinic", "a two, well, maybe a three", "a three"),
+    ("debt_collection", "forty, no, let's say sixty a month", "sixty a month"),
+    ("debt_collection", "forty no say sixty", "sixty"),
     ("clinic", "a two, no, more like a four", "a four"),
     ("debt_collection", "fifty a month, well, perhaps sixty", "sixty a month"),
     ("debt_collection", "I'll pay a hundred now, sorry, two hundred", "I'll pay two hundred now"),

@@ -10,6 +10,7 @@ import re
 from typing import Protocol
 
 from gemini_live_runtime.local.dialogue.consent_question import NO, YES
+from gemini_live_runtime.local.language.idioms import naming_another
 from gemini_live_runtime.local.language.words import split_words
 
 _SURE = "Just to be sure: "
@@ -98,6 +99,8 @@ def meant(text: str, asked: str) -> str:
     plain = " ".join(said)
     if (said in _YES or _CLEAR_YES.fullmatch(plain)) and (phrase := phrase_asked(asked)):
         return phrase
+    if _OFFERS.search(asked) and (change := naming_another(text)):
+        return change  # Its "no" denies the number, not the offer.
     if _OFFERS.search(asked) and (agrees := _NO_THAT_IS_FINE.fullmatch(plain)):
         return agrees["said"]
     return _ANSWERS.get(said, text) if asked.rstrip().endswith("?") else text

@@ -17,6 +17,7 @@ from gemini_live_runtime.local.dialogue.confirmation import asks_back, meant
 from gemini_live_runtime.local.dialogue.dialogue_state import last_question
 from gemini_live_runtime.local.language.clauses import clauses_of, forbids, quotes
 from gemini_live_runtime.local.language.idioms import asking_for_another
+from gemini_live_runtime.local.language.name_corrections import corrected_name
 from gemini_live_runtime.local.language.words import folded
 from gemini_live_runtime.local.scripts.script_types import ExtractRule, Intent, Pattern, Scalar, Script, SlotRef
 from gemini_live_runtime.local.understanding.accounting import Accounting
@@ -296,7 +297,9 @@ def _slots_of(intent: Intent) -> set[str]:
 
 
 def _utterance(said: str, asked: str) -> _Utterance:
-    return _Utterance(Words(said), folded(asked), tuple(clauses_of(said)), is_quoted=quotes(said))
+    # "No, it's Stan" is one thing: its end is no answer of its own.
+    clauses = () if corrected_name(said) else tuple(clauses_of(said))
+    return _Utterance(Words(said), folded(asked), clauses, is_quoted=quotes(said))
 
 
 def _fitted(value: Scalar, schema: Mapping[str, Any]) -> Scalar | None:

@@ -7,6 +7,8 @@ from __future__ import annotations
 
 import re
 
+from gemini_live_runtime.local.language.polite_conditions import POLITE_CONDITION
+
 _BREAKS = re.compile(
     r"[!;()]+\s*|(?<=\?)\s+|[,.:]\s+|\s[-\u2013\u2014]+\s|[\u2013\u2014\n]"
     r"|\s(?=(?:just )?tell (?:him|her|sam|'?em)\b)"
@@ -14,16 +16,9 @@ _BREAKS = re.compile(
     r"|\b(?:but|so|because|cause|'cause|though|although|since|and then|and (?=the rest\b)|and can you|and could you)\b",
     re.IGNORECASE,
 )
-POLITE_CONDITIONS = (
-    r"(?:at all )?possible|need be|it suits|there(?:'s| is) (?:one|any|room)\b"
-    r"|you(?:'ve| have) (?:got )?(?:one|any|time)\b"
-)
-"""Pattern of what is said after an "if" that sets no condition."""
-
 _FORBIDS = re.compile(
     r"\b(?:don't|dont|do not) (?!have|know|understand|owe|recogni[sz]e|agree|get|work|hear|remember|mind)"
-    r"|\bif (?!(?:you|that|it|i)\b.{0,12}(?:can|could|would|mind|like|possible|ok|okay|all ?right|may)\b"
-    rf"|{POLITE_CONDITIONS})"
+    rf"|\bif (?!{POLITE_CONDITION})"
     r"|\b(?:as soon as|once|whenever) (?:i|we|he|she|it|they|the|my|our)\b|\bwhen the \w+ (?:stops|is|comes|goes)\b"
     r"|\b(?:not yet|never|unless|what happens|would happen|stop|without)\b",
     re.IGNORECASE,

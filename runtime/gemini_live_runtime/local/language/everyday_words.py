@@ -1,6 +1,7 @@
 """List words of any conversation: they say little about what is asked for."""
 
 EVERYDAY = """
+private confidential delicate sensitive secret embarrassing awkward
 waiter waitress broken bananas ridiculous complicated delicious crazy raining snowing bakery receipt pennies penny rub
 birthday pounds enormous incredibly painfully dreadfully massive tiny urgently
 another dreadful ready tonight's maybe heading afternoon morning

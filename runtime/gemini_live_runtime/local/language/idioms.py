@@ -25,7 +25,42 @@ def _idioms() -> Iterator[tuple[str, str]]:
         yield from ((f"{verb} {whom}", f"call {whom}") for verb in _VERBS)
 
 
+_ORDINARY = {
+    "would like": ("could murder", "could kill for", "would kill for", "would not say no to", "am dying for",
+                   "am gasping for", "have a hankering for", "am in the mood for", "have a craving for"),
+    "need": ("could do with", "am in need of"),
+    "urgent": ("a matter of life and death", "a matter of life or death", "life or death"),
+    "ill": ("off colour", "out of sorts", "like death warmed up", "rough as anything"),
+    "sick": ("sick as a dog", "sick to my stomach"),
+    "bladder": ("waterworks",),
+    "nothing": ("diddly squat", "zilch"),
+    "no luck": ("not a sausage", "no joy", "no dice"),
+    "fine": ("like a dream", "like a charm", "like clockwork", "hunky dory", "tickety boo", "peachy"),
+    "great": ("smashing", "cracking", "champion", "marvellous", "awesome", "terrific", "fab", "fabulous", "lovely job",
+              "good job", "top banana", "just the ticket", "just the job", "music to my ears"),
+    "ok": ("righto", "rightio", "okey dokey", "okey doke", "alrighty", "righty ho"),
+    "right": ("spot on", "bang on", "about right"),
+    "broke": ("on my uppers", "on the breadline", "on the bones of my backside"),
+    "no money": ("not got two pennies to rub together", "not have two pennies to rub together"),
+    "ten pounds": ("a tenner",),
+    "five pounds": ("a fiver",),
+    "soon": ("in two shakes", "in two ticks", "in a flash"),
+    "in the morning": ("at the crack of dawn", "bright and early"),
+    "in the afternoon": ("late in the day",),
+    "wait": ("hold your horses", "half a tick", "half a mo", "give us a sec", "give us a minute"),
+    "in trouble": ("in a pickle", "in a jam", "in a bind", "in a spot of bother", "in hot water"),
+    "cancel": ("knock on the head",),
+    "cancel it": ("knock it on the head", "call it off"),
+}  # fmt: skip
+"""Ordinary idioms by what they mean."""
+
 _PLAIN = {tuple(said.split()): tuple(meant.split()) for said, meant in _idioms()}
+_PLAIN |= {tuple(said.split()): tuple(meant.split()) for meant, ways in _ORDINARY.items() for said in ways}
+
+_WANTS_TO_KNOW = frozenset({"me", "us", "know", "wonder", "wondering", "idea", "ask", "check", "see", "out"})
+_QUESTION_WORDS = frozenset({"what", "how", "where", "when", "who", "why"})
+_SUBJECTS = frozenset({"it", "that", "this", "they", "you", "i", "we", "he", "she"})
+_VERBS_BEFORE_SUBJECTS = frozenset({"is", "are", "am", "can", "do", "does", "will", "was"})
 
 _BEFORE_NUMBERS = tuple(
     tuple(text.split())
@@ -54,6 +89,23 @@ _ANOTHER = re.compile(
 """A sentence such as "hmm, could it be thirty?"."""
 
 
+_INSTEAD = re.compile(
+    r"(?:(?:oh|well|sorry|hmm?)\b\W*)*(?:no|nope|nah)\b\W*(?:(?:oh|well|sorry|then|actually|please|but)\b\W*)*"
+    r"(?:(?:make|call) (?:it|that)|(?:let's|let us|better|i would|i'd) (?:say|do|make (?:it|that))|say"
+    r"|i (?:said|meant))\s+(?P<rest>\S.*)",
+    re.IGNORECASE | re.DOTALL,
+)
+"""A sentence such as "no, let's say sixty"."""
+
+
+def naming_another(text: str) -> str:
+    """Return "make it sixty" for "no, let's say sixty", "" for what names no number."""
+    found = _INSTEAD.fullmatch(text.strip())
+    if found is None or parse_number(split_words(found["rest"]), 0) is None:
+        return ""
+    return f"make it {found['rest']}"
+
+
 def asking_for_another(text: str) -> str:
     """Return "make it thirty" for "could it be thirty?", "" for what names no number."""
     found = _ANOTHER.fullmatch(text.strip())
@@ -79,6 +131,11 @@ def _in_plain_words(words: tuple[str, ...]) -> tuple[str | None, ...]:
                 at += len(idiom) - 1
                 break
         at += 1
+    for at in range(len(words) - 3):
+        lead, asked, subject, verb = words[at : at + 4]
+        is_indirect = lead in _WANTS_TO_KNOW and asked in _QUESTION_WORDS
+        if is_indirect and subject in _SUBJECTS and verb in _VERBS_BEFORE_SUBJECTS:
+            said[at + 2 : at + 4] = [verb, subject]  # "tell me what it is like"
     for start, length in _hedges(list(words)):
         said[start : start + length] = [None] * length
     return tuple(said)

@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from functools import lru_cache
 
 from gemini_live_runtime.local.language import everyday_words
-from gemini_live_runtime.local.language.words import typos
+from gemini_live_runtime.local.language.words import parse_number, typos
 
 _ENDINGS = {"'s": "is", "n't": "not", "'ll": "will", "'re": "are", "'ve": "have", "'d": "would", "'m": "am"}
 _SPOKEN_FORMS = {
@@ -25,7 +25,7 @@ _SPOKEN_FORMS = {
     "theyre": "they are", "weve": "we have", "youve": "you have", "theyve": "they have", "youll": "you will",
     "theyll": "they will", "itll": "it will", "thatll": "that will", "thatd": "that would", "couldnt": "could not",
     "wouldnt": "would not", "shouldnt": "should not", "wasnt": "was not", "arent": "are not", "werent": "were not",
-    "nah": "no", "havent": "have not", "hasnt": "has not", "aint": "is not",
+    "nah": "no", "ta": "thanks", "havent": "have not", "hasnt": "has not", "aint": "is not",
 }  # fmt: skip
 _AFTER_ID = frozenset({"like", "love", "rather", "say", "prefer", "appreciate", "want", "be", "go", "need"})
 _AFTER_ILL = frozenset({
@@ -116,6 +116,7 @@ _HESITATIONS = re.compile(
     r"|(?:i am|it is) (?:working|not|fine|ok|okay|busy|thinking)\b"
     r"|(?:can|could|will|is|are|does|do) not (?:you|he|she|it|they)\b|(?:no )?do not bother"
     r"|(?:actually |no |oh )*(?:never ?mind|forget (?:it|that)|leave it|no (?:message|need|thanks))"
+    r"|i (?:never|do not|will not) (?:leave|send|do|like) (?:any )?(?:messages?|voicemails?|notes?)\b"
     r"|i will (?:try|ring|call|phone)\b|put me through|connect me|let me (?:speak|talk)"
     r"|(?:no |oh |wait |actually |sorry )*(?:scratch|scrap|cancel|drop|skip|delete|undo)"
     r" (?:it|that|this|(?:the|my) message)\b"
@@ -165,6 +166,9 @@ def expand(words: Sequence[str]) -> list[str]:
     for word in words:
         if word in _SPOKEN_FORMS:
             expanded += _SPOKEN_FORMS[word].split()
+            continue
+        if word.endswith("ish") and parse_number([word.removesuffix("ish")], 0) is not None:
+            expanded += [word.removesuffix("ish"), "ish"]
             continue
         for ending, meant in _ENDINGS.items():
             if word.endswith(ending) and len(word) > len(ending):

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import field
 
+from gemini_live_runtime.local.language.name_corrections import corrected_name
 from gemini_live_runtime.local.language.vocabulary import (
     COMMON_WORDS,
     DENIALS,
@@ -126,7 +127,7 @@ class Matcher:
         """
         of, is_asked, leads = self._last
         if of is not words:
-            is_asked = words.is_question or is_no_text(words.plain)
+            is_asked = words.is_question or is_no_text(words.plain) or bool(corrected_name(words.text))
             leads = tuple(self._find_leads(words.plain).items())
             self._last = words, is_asked, leads
         return is_asked, leads
@@ -277,7 +278,7 @@ def _is_cut(plain: list[str], start: int, length: int) -> bool:
         return True
     if start and plain[start - 1] in ("me", "forget", "remember") and plain[start] in _QUESTION_WORDS:
         return True
-    if start and plain[start] in ("reads", "says", "said", "of"):
+    if start and (plain[start] in ("reads", "says", "said", "of") or plain[start : start + 2] == ["to", "you"]):
         return True
     if start > 1 and plain[start - 2 : start] == ["a", "note"] and "would" in plain[start:]:
         return True  # "A note for my wife would be too romantic" dictates none.

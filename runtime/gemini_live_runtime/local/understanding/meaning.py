@@ -278,9 +278,13 @@ class MeaningMatcher:
         slot, words = self._slots[name], sentence.words
         if slot.kind != "choice":
             return False
-        for phrase in (tuple(split_words(str(value))), *slot.synonyms.get(str(value), ())):
+        phrases = (tuple(split_words(str(value))), *slot.synonyms.get(str(value), ()))
+        named = {at for phrase in phrases for at in sentence.places(phrase)}
+        for phrase in phrases:
             for at in sentence.places(phrase):
                 following = words[at + len(phrase) : at + len(phrase) + 2]
+                if at + len(phrase) + 2 in named:
+                    continue  # "First thing in the morning" tells it twice.
                 if following and following[0] in _IS_TOLD_OF and _SUITS.isdisjoint(following[1:]):
                     return True
                 if tuple(following) in _IS_MOVED:

@@ -9,7 +9,8 @@ from __future__ import annotations
 import re
 from collections.abc import Collection, Sequence
 
-from gemini_live_runtime.local.language.clauses import POLITE_CONDITIONS
+from gemini_live_runtime.local.language.idioms import in_plain_words
+from gemini_live_runtime.local.language.polite_conditions import POLITE_CONDITION
 from gemini_live_runtime.local.language.vocabulary import EVERYDAY_WORDS, OPENINGS, asks, base_forms
 from gemini_live_runtime.local.language.words import parse_number
 
@@ -82,9 +83,7 @@ _SUPPOSING = _any_of(
     r"\band (?:i|we) (?:will not|would (?!like|love|want|need)|will be)\b",
     _not_after("me", "us", "up", "know", "say", "shout", "buzz", "ring")
     + r"\b(?:once|when|whenever|as soon as) (?:i|we|he|she|they|it|my \w+|our \w+|the \w+) (?!can\b)",
-    _not_after("see", "check", "wondering", "wonder", "know", "out", "test")
-    + rf"\bif (?!{POLITE_CONDITIONS}|(?:you|that|it|i|we|this)\b.{{0,12}}"
-    + rf"(?:can|could|would|mind|like|{_OK}|may|please|works|helps|suits|at all)\b)",
+    _not_after("see", "check", "wondering", "wonder", "know", "out", "test") + rf"\bif (?!{POLITE_CONDITION})",
     _not_after("i", "we", "it", "that", "this", "you")
     + r"(?<!^)\bwould (?!(?:not )?(?:you|like|love|be|do|go|hit|suit|work|also|please|rather|prefer|want|really|some"
     + r"|need|appreciate)\b)",
@@ -126,9 +125,12 @@ _TAKEN_BACK = _any_of(
     r"(?!(?:it|that|everything) (?:is|has|works|did)\b|.*\b(?:please|i|we|you|give|bring|book|thanks)\b)",
     r"\b(?:what|how) do you mean\b|\b(?:as if|made of money|work(?:s|ed)? wonders)\b",
     r"\bjust what (?:i|we) (?:needed|wanted)$|\bhow (?:lovely|nice|wonderful|kind|convenient|thoughtful|generous)$",
-    r"\bthat (?:always|never) ",
+    r"\bthat (?:always|never) |\bwho (?:needs|wants|cares)\b",
+    r"\b(?:pity|shame|too bad) (?:that )?(?:i|we|you|it|the|my)\b",
+    r"\b(?:in (?:your|my) dreams|dream on|fat chance|pigs (?:might )?fly|hell freezes|you wish)\b|\b(?:eh|huh)$",
+    r"\bwhen (?:i am|we are) (?:at work|working|away|asleep|busy|abroad|driving)\b",
     r"\b(?:i|we) would (?!like|love)\w+ .*\bbut\b|\bwould agree if\b|\bbut (?:i|we) (?:can not|am not|are not)\b",
-    r"\bbut (?:he|she|they|it) (?:is|are|will|can|does|do|would|could) not\b",
+    r"\bbut (?:he|she|they|it|(?:the|my|our|his|her) \w+) (?:is|are|has|will|can|does|do|would|could) not\b",
     r"\b(?:says|said|reads|writes) (?:my|our|the|his|her|a|an)\b",
     _not_after("it", "this", "that", "i", "we") + r"\bcan wait$",
 )
@@ -157,7 +159,9 @@ _SPOKEN_OF = _any_of(
     rf"(?:it|that|this|the \w+|my \w+)\b(?!.*\b(?:please|{_PRONOUN} (?:can|could|would))\b)",
     rf"^{_OPENING}(?:i am|we are|it is|he is|she is) (?:now |just |already |busy )*{_AT_WORK}\b(?!.*\bplease\b)",
     r"\b(?:i|we|they) (?:(?:both|all|also|really|quite|do|always|only) )*like\b|^(?:(?:yes|ok|oh|well) )*i know$",
-    r"^(?:it|that|this) is (?:an?|the|some|my) (?!yes\b|deal\b|date\b|\d|" + _NUMBER + r")\w+",
+    r"^(?:it|that|this) is (?:an?|the|some|my) (?!yes\b|deal\b|date\b|emergency\b|matter\b|(?:\w+ )?(?:\d|"
+    + _NUMBER
+    + r"))\w+",
     r"^(?:both|all|some|none|most) of (?:us|you|them) (?:are|is|were|have)\b",
     rf"\bmake (?:the|my|our|that|this) \w+ (?!an?\b|that\b|it\b|into\b|for\b|please\b|\d|{_NUMBER})\w+",
     _not_after("as")
@@ -165,7 +169,7 @@ _SPOKEN_OF = _any_of(
     r"\bright (?:next|by|in|on|behind|opposite|beside|across|over)\b",
     r"\b(?:except|excluding|apart from|other than|rather than)\b",
     _not_after("how", "what", "reminded", "reminder", "me")
-    + rf"\b(?:about (?!\d|an?\b|half\b|quarter\b|noon\b|now\b|it$|{_NUMBER})|between\b)",
+    + rf"\b(?:about (?!right\b|\d|an?\b|half\b|quarter\b|noon\b|now\b|it$|{_NUMBER})|between\b)",
     r"\b(?:is|are) (?:a lot|(?:far )?too (?:many|much|early|late|few)|plenty)\b",
     r"^\w+ is (?:my|our|his|her)\b|\bsmell|^there (?:is|was)\b(?!.*\bof us\b)",
     r"^(?:so )?that (?:is|was|makes) (?:one|two|three|four|five|six|\d+)\b(?!.*\bplease\b)",
@@ -271,6 +275,7 @@ def is_remark(words: Sequence[str], known: Collection[str] = ()) -> bool:
 
     `known` are words that a script names: they may belong to a consent.
     """
+    words = [word for word in in_plain_words(words) if word]
     if _PRAISES.isdisjoint(words) or not _CONSENT.isdisjoint(words) or is_open_wish(words):
         return False
     return any(word in EVERYDAY_WORDS and base_forms(word).isdisjoint(known) for word in words)

@@ -27,10 +27,15 @@ _TERM = (
     r"|(?:scratch|scrap) that|correction|no|nope|sorry|wait|actually|rather|oops|whoops)"
 )
 _PADDING = r"(?:oh|well|uh|um|er|erm|hmm|hm|ah|or|please|and)"
+_PROPOSES = (
+    r"(?:(?:let'?s|let us|i'?d|i would|better|we could|could we) (?:say|do|go for|call it)|say|call it|how about"
+    r"|what about)"
+)
+"""Words behind an editing term that lead to what is meant: "no, let's say sixty"."""
 _GAP = r"[\s,;.:!?\u2026\u2013\u2014-]+"
 _EDIT = re.compile(
     rf"(?P<pause>\s*[,;.!?\u2026\u2013\u2014-]\s*|\s+)(?P<term>(?:{_PADDING}{_GAP})*{_TERM}"
-    rf"(?:{_GAP}(?:{_PADDING}{_GAP})*{_TERM})*)\b(?P<gap>{_GAP})(?=\S)",
+    rf"(?:{_GAP}(?:{_PADDING}{_GAP})*{_TERM})*(?:{_GAP}{_PROPOSES})?)\b(?P<gap>{_GAP})(?=\S)",
     re.IGNORECASE,
 )
 """An editing term with the pauses around it; group `gap` ends where the repair begins."""

@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator
 
 from gemini_live_runtime.local.language.idioms import in_plain_words
+from gemini_live_runtime.local.language.polite_conditions import POLITE_IFS
 from gemini_live_runtime.local.language.vocabulary import (
     ASKING_IF,
     COMMON_WORDS,
@@ -28,18 +29,6 @@ _INTRODUCTIONS = (("name", "is"), ("this", "is"), ("call", "me"))
 _PRESENCE = frozenset({"here", "calling", "speaking", "rang", "called", "phoned", "ringing"})
 """Words after a name that make it the speaker's."""
 
-_POLITE = tuple(
-    ("if", *text.split())
-    for text in (
-        "you can manage it", "you can", "you could", "you would", "you please", "you do not mind", "you like",
-        "possible", "at all possible", "need be", "it suits", "it suits you", "that suits", "that suits you",
-        "there is one", "there is any", "there is room", "you have one", "you have any", "you have got one",
-        "you have got any", "you have time", "that is possible",
-        "that is ok", "that is okay", "that is all right", "that is alright",
-        "it is possible", "i may", "i can", "i could", "we may", "we can", "we could",
-        "it is not too much trouble", "that works",
-    )
-)  # fmt: skip
 _WONDERING = tuple(
     (who, *text.split())
     for who in ("i", "we")
@@ -91,7 +80,7 @@ class Sentence:
 
     def _take_polite(self) -> None:
         """Mark conditions that are only polite, as in "if you can", as used."""
-        for phrase in (*_POLITE, *_WONDERING):
+        for phrase in (*POLITE_IFS, *_WONDERING):
             for at in self.places(phrase):
                 self.take(at, len(phrase))
 
