@@ -90,3 +90,15 @@ async def test_every_theme_can_be_taken_by_its_command(name: str) -> None:
     async with console() as driver:
         await driver.press(f"/theme {name}")
         assert driver.app.theme == name
+
+
+@pytest.mark.parametrize("theme", ["ember", "ansi"])
+async def test_a_dialog_leaves_the_session_around_it_in_sight(theme: str) -> None:
+    async with console(size=(120, 36), theme=theme) as driver:
+        driver.link.exchange("Is it raining?", "It is raining.")
+        await driver.settle()
+        for opens in ("ctrl+e", "m", "M"):
+            await driver.press(opens)
+            assert driver.app.screen is not driver.app.console_screen
+            assert "raining" in driver.screen()
+            await driver.press("escape")

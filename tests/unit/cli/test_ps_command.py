@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import time
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -12,7 +13,7 @@ from gemini_live_runtime.engine.registry import EngineInfo
 from gemini_live_runtime.engine.status import EngineStatus
 from gemini_live_runtime.harness.store import Harness
 from gemini_live_runtime.harness.tasks import NewRunningTask
-from gemini_live_tui.cli.engines import _why_it_stays
+from gemini_live_tui.cli.engines import _why_it_stays, ps
 
 ENGINE = EngineInfo(session_id="s1", pid=os.getpid(), agent="concierge", backend="local", started=0.0, program="test")
 
@@ -46,3 +47,21 @@ def test_records_that_cannot_be_read_leave_the_rest(tmp_path: Path) -> None:
     (tmp_path / "harness.json").write_text("{}x")
     status = EngineStatus(word="listening", tasks=2, harness_root=str(tmp_path), consoles=1)
     assert _why_it_stays(ENGINE, status) == "2 tasks, a console"
+
+
+@pytest.mark.parametrize(("columns", "rows"), [(80, 3), (200, 2)])
+def test_what_does_not_fit_beside_a_row_is_below_it(
+    columns: int, rows: int, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    status = EngineStatus(word="listening", alone_s=3.0, ends_in_s=297.0)
+    engine = replace(ENGINE, session_id="20261128-101858-7823", started=time.time())
+    monkeypatch.setattr("gemini_live_runtime.engine.registry.list_engines", lambda: [engine])
+    monkeypatch.setattr("gemini_live_runtime.engine.poke.status_of", lambda session: status)
+    monkeypatch.setattr("gemini_live_tui.cli.sessions.columns", lambda: columns)
+    assert ps.callback is not None
+    ps.callback(as_json=False)
+    lines = capsys.readouterr().out.splitlines()
+    assert len(lines) == rows
+    assert all(len(line) <= columns for line in lines)
+    assert lines[-1].endswith("no console for 3 s, ends in 5 min")
+    assert lines[0].endswith("WHY") is (columns == 200)

@@ -82,6 +82,7 @@ def ps(as_json: bool) -> int:
     """List running engines, and what keeps each of them."""
     from gemini_live_runtime.engine.poke import status_of
     from gemini_live_runtime.engine.registry import list_engines
+    from gemini_live_tui.cli.sessions import columns
 
     engines = [(engine, status_of(engine.session_id)) for engine in list_engines()]
     if as_json:
@@ -92,13 +93,20 @@ def ps(as_json: bool) -> int:
     if not engines:
         click.echo("No engine is running.")
         return 0
-    click.echo(f"{'SESSION':24}{'AGENT':20}{'BACKEND':14}{'PID':>8}  {'RUNNING':>8}  WHY")
-    for engine, status in engines:
-        minutes, seconds = divmod(int(max(0.0, time.time() - engine.started)), 60)
-        agent, backend = sanitise_line(engine.agent, 19), sanitise_line(engine.backend, 13)
-        row = f"{engine.session_id:24}{agent:20}{backend:14}{engine.pid:>8}"
-        click.echo(f"{row}  {minutes:>5}:{seconds:02}  {_why_it_stays(engine, status)}")
+    heading = f"{'SESSION':24}{'AGENT':20}{'BACKEND':14}{'PID':>8}  {'RUNNING':>8}"
+    rows = [(_row(engine), _why_it_stays(engine, status)) for engine, status in engines]
+    # As in the list of sessions: what does not fit beside a row goes below it.
+    below = max(len(row) + 2 + len(why) for row, why in rows) > columns()
+    click.echo(heading if below else f"{heading}  WHY")
+    for row, why in rows:
+        click.echo(f"{row}\n{'':24}{why}" if below else f"{row}  {why}")
     return 0
+
+
+def _row(engine: EngineInfo) -> str:
+    minutes, seconds = divmod(int(max(0.0, time.time() - engine.started)), 60)
+    agent, backend = sanitise_line(engine.agent, 19), sanitise_line(engine.backend, 13)
+    return f"{engine.session_id:24}{agent:20}{backend:14}{engine.pid:>8}  {minutes:>5}:{seconds:02}"
 
 
 def _why_it_stays(engine: EngineInfo, status: EngineStatus | None) -> str:

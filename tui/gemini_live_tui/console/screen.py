@@ -1,110 +1,73 @@
-"""Compose the main screen: widgets, frames, and controllers behind the keys.
+"""Show the session on the main screen: frames, and controllers behind the keys.
 
-Keys run actions by name on this screen; the methods that carry them out belong to the controllers (`Conversation`,
-`TimeTravel`, `AgentCommands`, ...). Widgets post messages; the handlers below pass each to its controller.
+`composition` makes the widgets, `pane_messages` answers the panes. Keys run actions by name on this screen; the methods
+that carry them out belong to the controllers (`Conversation`, `TimeTravel`, `AgentCommands`, ...).
 """
 
 from __future__ import annotations
 
 import inspect
-from collections.abc import Sequence
-from functools import partial
 from typing import TYPE_CHECKING, ClassVar
 
 from textual import events, on
-from textual.app import ComposeResult
 from textual.binding import BindingType
-from textual.screen import Screen
-from textual.widget import MountError
 
 from gemini_live_runtime.errors import JournalError
 from gemini_live_runtime.journal.fold.view import Dirty
 from gemini_live_tui.actions import BY_ID, PANES, bindings, slash
-from gemini_live_tui.actions.arguments import FORMATS, choices
-from gemini_live_tui.actions.keymap import key_label, keys_of
+from gemini_live_tui.actions.arguments import FORMATS
 from gemini_live_tui.console.agent_commands import AgentCommands
-from gemini_live_tui.console.banner import Banner
 from gemini_live_tui.console.command_sender import CommandSender
 from gemini_live_tui.console.completions import Completions
 from gemini_live_tui.console.consent_answers import ConsentAnswers
-from gemini_live_tui.console.consent_row import ConsentRow
 from gemini_live_tui.console.conversation import Conversation
 from gemini_live_tui.console.escape_key import EscapeKey
-from gemini_live_tui.console.header import Header
 from gemini_live_tui.console.held_agent import HeldAgent
-from gemini_live_tui.console.held_row import HeldRow
-from gemini_live_tui.console.key_bar import KeyBar, Situation
-from gemini_live_tui.console.meter_strip import MeterStrip
+from gemini_live_tui.console.key_bar import Situation
 from gemini_live_tui.console.navigation import Navigation
 from gemini_live_tui.console.notices import Notices
-from gemini_live_tui.console.pane_bodies import bodies
 from gemini_live_tui.console.pane_grid import PaneGrid
+from gemini_live_tui.console.pane_messages import PaneMessages
 from gemini_live_tui.console.past_sound import PastSound
-from gemini_live_tui.console.prompt_pane import PromptPane
-from gemini_live_tui.console.speech_row import SpeechRow
-from gemini_live_tui.console.tab_bar import TabBar
 from gemini_live_tui.console.time_travel import TimeTravel
-from gemini_live_tui.console.time_travel_row import TimeTravelRow
-from gemini_live_tui.console.too_small import MIN_HEIGHT, MIN_WIDTH, TooSmall
+from gemini_live_tui.console.too_small import MIN_HEIGHT, MIN_WIDTH
 from gemini_live_tui.console.turn_commands import TurnCommands
 from gemini_live_tui.console.unbound_keys import UnboundKeys, is_typing, place_of
 from gemini_live_tui.console.utterance_sound import UtteranceSound
 from gemini_live_tui.messages import (
-    EditKey,
-    ExplainEvent,
-    ExplainTransition,
-    FollowChanged,
-    GoToEvent,
-    GoToTime,
     KeysChanged,
-    OpenScreen,
-    PaneChanged,
-    RunAction,
-    SendOrder,
-    ShowDetails,
-    ShowHint,
-    ShowWatcher,
     TextSubmitted,
 )
 from gemini_live_tui.painting import painter_guard
 from gemini_live_tui.painting.formatting import until_next_second
-from gemini_live_tui.painting.glyphs import glyphs
 from gemini_live_tui.painting.style_cache import forget_closed_widgets
-from gemini_live_tui.pane_layout import PaneLayout
-from gemini_live_tui.panes.base import Frame, Pane
-from gemini_live_tui.panes.transcript_body import TranscriptBody
-from gemini_live_tui.saved_layout import recall, remember
+from gemini_live_tui.panes.base import Frame
+from gemini_live_tui.saved_layout import remember
 from gemini_live_tui.session_data.meter_history import MeterHistory
 from gemini_live_tui.session_data.store import ALL
 
 if TYPE_CHECKING:
     from textual.dom import DOMNode
 
-    from gemini_live_tui.console.prompt import Prompt
     from gemini_live_tui.context import ConsoleContext
     from gemini_live_tui.messages import Level
 
 
-class ConsoleScreen(Screen[None]):
+class ConsoleScreen(PaneMessages):
     """Main screen. It reads the store and sends commands, it decides nothing.
 
     The application loads its style sheet, `console.tcss`: Textual loads none for a default screen.
     """
 
     BINDINGS: ClassVar[list[BindingType]] = [*bindings("console")]
-    # There single keys are commands. The first widget that can have the focus is the hidden line of the search.
-    AUTO_FOCUS = "#transcript"
 
     def __init__(self, console: ConsoleContext) -> None:
-        super().__init__()
-        self.console = console
-        self._settings = settings = console.settings
-        self._store = store = console.store
+        super().__init__(console)
+        settings, store = self._settings, self._store
         self._epoch = 0
         self._was_playing = False
         self._is_filled = False
         self.meter_history = MeterHistory()
-        self._make_widgets()
         self.notices = Notices(self.banner, console)
         painter_guard.install(self, self.notices.keep)
         self.sender = CommandSender(console, self, self.notices)
@@ -135,79 +98,12 @@ class ConsoleScreen(Screen[None]):
             self.unbound_keys,
         )
 
-    def _make_widgets(self) -> None:
-        settings = self._settings
-        signs = glyphs(settings.ascii)
-        keys = keys_of(BY_ID["text-mode"], settings.keymap)
-        text_key = key_label("f2" if "f2" in keys else keys[0])
-        logs_key = key_label(keys_of(BY_ID["pane-logs"], settings.keymap)[0])
-        remembered = recall(settings.memory)
-        # Files written before 0.2 call the layout "desk".
-        layout = PaneLayout.from_json(remembered.get("layout", remembered.get("desk"))).at_start()
-        self.too_small = TooSmall(id="too-small", glyphs=signs)
-        self.header = Header(id="header", glyphs=signs, replay=settings.replay)
-        self.meters = MeterStrip(id="meters", glyphs=signs)
-        self.banner = Banner(id="banner", glyphs=signs, rest=f"(all of it in {logs_key} Logs)")
-        self.tabs = TabBar(id="tabs")
-        self.body = TranscriptBody(settings, text_key=text_key, session_state=self._session_state)
-        self.transcript = self.body.transcript
-        self.grid = PaneGrid(self.body, partial(bodies, self.console), settings, layout)
-        self.held_row = HeldRow(id="held", keymap=settings.keymap, glyphs=signs, ascii_only=settings.ascii)
-        self.consent_row = ConsentRow(id="consent", keymap=settings.keymap, glyphs=signs, ascii_only=settings.ascii)
-        self.speech_row = SpeechRow(id="speech-row", glyphs=signs)
-        self.time_travel_row = TimeTravelRow(
-            id="time-travel-row",
-            keymap=settings.keymap,
-            glyphs=signs,
-            ascii_only=settings.ascii,
-            recording=settings.replay,
-        )
-        self.grid.lends_to = (self.banner, self.speech_row, self.held_row, self.consent_row)
-        self.completions = Completions(id="completions", glyphs=signs)
-        write_key = key_label(keys_of(BY_ID["write"], settings.keymap)[0], ascii_only=settings.ascii)
-        self.prompt_pane = PromptPane(self._make_prompt, glyphs=signs, text_key=text_key, write_key=write_key)
-        self.key_bar = KeyBar(
-            id="key-bar",
-            keymap=settings.keymap,
-            ascii_only=settings.ascii,
-            tmux=settings.tmux,
-        )
-
     def _offer_actions(self, *controllers: object) -> None:
         # Textual looks for the method of a key's action on this screen.
         for controller in controllers:
             for name in dir(controller):
                 if name.startswith("action_"):
                     setattr(self, name, getattr(controller, name))
-
-    def compose(self) -> ComposeResult:
-        """Yield the rows of the first frame, downwards; a recording has no prompt."""
-        yield self.too_small
-        yield self.header
-        yield self.meters
-        yield self.banner
-        yield self.tabs
-        yield self.grid
-        if not self._settings.replay:
-            yield self.prompt_pane
-        yield self.key_bar
-
-    async def complete(self) -> None:
-        """Add what the first frame does not show: hidden rows and the other panes."""
-        try:
-            with self.app.batch_update():
-                await self.mount_all(
-                    (self.speech_row, self.held_row, self.consent_row, self.time_travel_row), after=self.grid
-                )
-                if not self._settings.replay:
-                    await self.mount(self.completions, after=self.prompt_pane)
-                    self.prompt_pane.complete()
-                await self.body.complete()
-            await self.grid.complete()
-        except MountError:
-            # Textual takes no more widgets from a key on that quits.
-            if self.is_attached:
-                raise
 
     def on_screen_resume(self, event: events.ScreenResume) -> None:
         """Free the memory of the screen that was closed, and show what it covered."""
@@ -366,12 +262,6 @@ class ConsoleScreen(Screen[None]):
         pending = [wait for wait in waits if wait is not None]
         return min(pending) if pending else None
 
-    def _session_state(self) -> tuple[bool, bool]:
-        """Return two facts: connected to a session, and session over."""
-        store = self._store
-        connected = store.hello is not None and bool(store.view.session_id)
-        return connected, bool(store.lost) or store.bye is not None or store.word == "error"
-
     def _show_keys(self) -> None:
         view, store = self._store.view, self._store
         self.key_bar.show(
@@ -432,16 +322,6 @@ class ConsoleScreen(Screen[None]):
 
     # -- the prompt --------------------------------------------------------------------------------------------------
 
-    @property
-    def prompt(self) -> Prompt:
-        """The prompt; a recording shows none."""
-        return self.prompt_pane.prompt
-
-    def _make_prompt(self) -> Prompt:
-        from gemini_live_tui.console.prompt import Prompt
-
-        return Prompt(self.completions, id="prompt", keymap=self._settings.keymap, suggest=self._suggest)
-
     @on(TextSubmitted)
     async def _on_text_submitted(self, message: TextSubmitted) -> None:
         text = message.text
@@ -455,10 +335,6 @@ class ConsoleScreen(Screen[None]):
             self.say(str(error), "warning", passing=True)
             return
         await self.perform(action.id, *arguments)
-
-    def _suggest(self, text: str) -> Sequence[slash.Suggestion]:
-        view, themes = self._store.view, self.console.themes.names
-        return slash.suggest(text, lambda kind, written: choices(kind, written, view, themes))
 
     @on(Completions.Chosen)
     def _on_completion_chosen(self, message: Completions.Chosen) -> None:
@@ -483,78 +359,3 @@ class ConsoleScreen(Screen[None]):
     def on_paste(self, event: events.Paste) -> None:
         """Put text pasted outside the prompt into it."""
         self.unbound_keys.take_paste(event)
-
-    # -- messages of the panes ---------------------------------------------------------------------------------------
-
-    @on(ShowHint)
-    def _on_show_hint(self, message: ShowHint) -> None:
-        self.say(message.text, passing=True)
-
-    @on(SendOrder)
-    def _on_send_order(self, message: SendOrder) -> None:
-        self.sender.order(message.order)
-
-    @on(RunAction)
-    async def _on_run_action(self, message: RunAction) -> None:
-        await self.perform(message.id)
-
-    @on(Pane.TabChosen)
-    @on(TabBar.Chosen)
-    def _on_pane_chosen(self, message: Pane.TabChosen | TabBar.Chosen) -> None:
-        self.grid.go_to(message.pane)
-
-    @on(PaneChanged)
-    def _on_pane_changed(self, message: PaneChanged) -> None:
-        self.grid.show_again(message.pane)
-        self._store.wake()
-
-    @on(FollowChanged)
-    def _on_follow_changed(self) -> None:
-        self.navigation.show_following()
-
-    @on(GoToTime)
-    def _on_go_to_time(self, message: GoToTime) -> None:
-        self.time_travel.seek_time(message.t)
-
-    @on(GoToEvent)
-    def _on_go_to_event(self, message: GoToEvent) -> None:
-        self.time_travel.seek_event(message.seq)
-
-    @on(OpenScreen)
-    def _on_open_screen(self, message: OpenScreen) -> None:
-        self.console.action_open(message.name)
-
-    @on(ExplainEvent)
-    def _on_explain_event(self, message: ExplainEvent) -> None:
-        from gemini_live_tui.dialogs.why import WhyScreen
-
-        screen = WhyScreen.about(self.console, message.seq)
-        if screen is None:
-            self.say("There is nothing to explain here.", passing=True)
-        else:
-            self.console.enter(screen)
-
-    @on(ExplainTransition)
-    def _on_explain_transition(self, message: ExplainTransition) -> None:
-        from gemini_live_tui.dialogs.why import WhyScreen
-        from gemini_live_tui.panes.why_rows import reason_of_transition
-
-        self.console.enter(WhyScreen(self.console, reason_of_transition(message.way, message.agent)))
-
-    @on(ShowDetails)
-    def _on_show_details(self, message: ShowDetails) -> None:
-        from gemini_live_tui.dialogs.details import DetailsScreen
-
-        self.console.enter(DetailsScreen(self._settings, message.title, message.parts, copy=message.copy))
-
-    @on(EditKey)
-    def _on_edit_key(self, message: EditKey) -> None:
-        from gemini_live_tui.editors.state import StateEditor
-
-        self.console.enter(StateEditor(self.console, message.key))
-
-    @on(ShowWatcher)
-    def _on_show_watcher(self, message: ShowWatcher) -> None:
-        from gemini_live_tui.editors.watcher import WatcherScreen
-
-        self.console.enter(WatcherScreen(self.console, message.kind, message.name))
