@@ -21,16 +21,22 @@ class Session:
 
     def __init__(self, *, output: str = "Speakers") -> None:
         self.events: list[ev.Event] = []
+        self.opens(0.0, output)
+
+    def opens(self, t: float, output: str = "Speakers", *, again: bool = False) -> None:
         rates = {"input_rate": 48_000, "output_rate": 48_000, "echo_canceller": "x"}
-        self.at(0.0, ev.AudioOpened(input="Desk", output=output, **rates), gen=0)
+        self.at(t, ev.AudioOpened(input="Desk", output=output, again=again, **rates), gen=0)
 
     def at(self, t: float, *payloads: ev.Payload, gen: int = 1) -> None:
         for payload in payloads:
             self.events.append(ev.Event(len(self.events) + 1, t, 1, gen, payload))
 
     def answer(self, t: float, gen: int = 1) -> None:
-        for number, word in enumerate(WORDS):
-            delta = ev.TranscriptDelta(side="model", text=word, sample=number * 12_000, samples=12_000)
+        self.words(t, 0, len(WORDS), gen)
+
+    def words(self, t: float, first: int, end: int, gen: int = 1) -> None:
+        for number in range(first, end):
+            delta = ev.TranscriptDelta(side="model", text=WORDS[number], sample=number * 12_000, samples=12_000)
             self.at(t, delta, gen=gen)
 
     def hears(self, t: float, samples: int, of: int = 1) -> None:
@@ -39,6 +45,15 @@ class Session:
     @property
     def view(self) -> SessionView:
         return fold(self.events)
+
+    @property
+    def blocks(self) -> list[tuple[str, str | None]]:
+        """Text of each block of the model, and what was heard of it before a cut."""
+        return [
+            (block.text.rstrip(), None if block.heard is None else block.text[: block.heard].rstrip())
+            for block in self.view.blocks
+            if block.kind == "model"
+        ]
 
     def lit(self, t: float, block: int = -1) -> str:
         view = self.view
@@ -125,6 +140,82 @@ def test_the_rest_of_an_answer_whose_loudspeaker_is_lost_is_marked() -> None:
     writer = PlainWriter()
     lines = [line for event in session.events for line in writer.feed(event)]
     assert "model: Once upon [not heard: a time there was a fox.]" in lines
+
+
+def lost(session: Session, t: float, heard: int) -> None:
+    """Lose the loudspeaker after `heard` words have been heard."""
+    session.hears(t, heard * 12_000)
+    cut = {"cut_below": 0, "heard_samples": heard * 12_000, "unheard_samples": 24_000}
+    words = "".join(WORDS[:heard])
+    session.at(t, ev.TurnInterrupted(by="device", heard_text=words.rstrip(), unheard_text="x", **cut))
+    session.at(t, ev.AudioLost(direction="output", reason="The loudspeaker was disconnected."))
+
+
+def test_what_is_heard_of_an_answer_after_its_lost_loudspeaker_is_back_is_shown_as_heard() -> None:
+    session = Session()
+    session.words(1.0, 0, 4)
+    lost(session, 2.0, 2)
+    session.words(3.0, 4, 6)
+    session.opens(4.0, again=True)
+    assert session.blocks == [("Once upon a time there was", "Once upon")]
+    session.hears(5.1, 6 * 12_000)
+    session.words(5.2, 6, 8)
+    assert session.blocks == [("Once upon a time there", "Once upon"), ("was a fox.", None)]
+    assert session.lit(5.11) == "was a"
+    session.at(7.0, ev.TurnCompleted(outcome="complete"))
+    session.at(7.0, ev.PlaybackDrained(of=1))
+    assert session.lit(0.0) == "was a fox."
+    assert all(block.done and not block.places for block in session.view.blocks)
+    writer = PlainWriter()
+    lines = [line for event in session.events for line in writer.feed(event)]
+    assert [line for line in lines if line.startswith("model")] == [
+        "model: Once upon [interrupted, not heard: a time there]",
+        "model: was a fox.",
+    ]
+
+
+def test_an_answer_that_is_heard_from_the_middle_of_a_long_piece_of_text_on_is_divided_there() -> None:
+    session = Session()
+    text = "".join(WORDS)
+    session.at(1.0, ev.TranscriptDelta(side="model", text=text, sample=0, samples=len(text) * 3_000))
+    lost(session, 2.0, 2)
+    session.opens(3.0, again=True)
+    first = 3_000 * text.index("there")
+    session.at(4.0, ev.PlaybackHeard(of=1, first=first, count=3_000))
+    assert session.blocks == [("Once upon a time", "Once upon"), ("there was a fox.", None)]
+    assert session.view.blocks[-1].places == ((0, first, 3_000 * len("there was a fox.")),)
+
+
+def test_an_answer_of_which_nothing_was_heard_before_is_whole() -> None:
+    session = Session()
+    session.words(1.0, 0, 8)
+    lost(session, 2.0, 0)
+    session.opens(3.0, again=True)
+    session.at(4.0, ev.PlaybackHeard(of=1, first=0, count=3_000))
+    assert session.blocks == [("Once upon a time there was a fox.", None)]
+    assert not session.view.blocks[0].interrupted
+
+
+def test_a_loudspeaker_that_is_lost_and_back_twice_in_an_answer_leaves_two_gaps() -> None:
+    session = Session()
+    session.words(1.0, 0, 8)
+    lost(session, 2.0, 2)
+    session.opens(3.0, again=True)
+    session.hears(4.0, 4 * 12_000)
+    lost(session, 4.5, 5)
+    session.opens(5.0, again=True)
+    session.hears(6.0, 8 * 12_000)
+    assert session.blocks == [("Once upon a", "Once upon"), ("time there was a", "time there"), ("fox.", None)]
+
+
+def test_an_answer_that_is_cut_off_while_its_loudspeaker_is_lost_stays_unheard() -> None:
+    session = Session()
+    session.words(1.0, 0, 8)
+    lost(session, 2.0, 2)
+    cut = {"cut_below": 2, "heard_samples": 24_000, "unheard_samples": 72_000}
+    session.at(3.0, ev.TurnInterrupted(by="typed", heard_text="Once upon", unheard_text=" a time...", **cut))
+    block = session.view.blocks[0]
+    assert (block.text[: block.heard], block.places, block.done) == ("Once upon", (), True)
 
 
 def test_without_a_loudspeaker_and_in_older_recordings_all_text_is_shown_as_said() -> None:

@@ -75,6 +75,18 @@ def test_the_part_of_an_answer_that_a_lost_speaker_did_not_play_is_marked_once()
     assert len(bench.all(ev.TurnInterrupted)) == 1
 
 
+def test_the_loss_of_a_speaker_that_was_back_in_the_same_answer_is_marked_again() -> None:
+    bench = Bench().connect()
+    bench.content(outputTranscription={"text": "one two three four"})
+    bench.audio(1000)
+    bench.plays(1, 250)
+    lose(bench, "output")
+    reopen(bench)
+    bench.plays(1, 500)
+    lose(bench, "output")
+    assert [cut.heard_samples for cut in bench.all(ev.TurnInterrupted)] == [250 * MS, 750 * MS]
+
+
 def test_a_report_of_playback_says_how_long_ago_its_last_sample_was_heard() -> None:
     bench = Bench().connect()
     bench.audio(1000)

@@ -200,6 +200,9 @@ def _delta(view: SessionView, event: ev.Event, p: ev.TranscriptDelta) -> Dirty:
     # Without a loudspeaker the words are read.
     placed = kind == "model" and p.sample is not None and bool(view.output_device)
     index = streaming(view, kind, event.turn)
+    if index is not None and view.blocks[index].interrupted:
+        # Its end may be heard once the lost loudspeaker is back.
+        placed = p.sample is not None and bool(view.blocks[index].places)
     if index is None:
         index = interrupted(view, kind, event.gen)
         placed = placed and index is None
@@ -266,7 +269,9 @@ def _interrupted(view: SessionView, event: ev.Event, p: ev.TurnInterrupted) -> D
     # An answer may take several blocks, with calls between them: distribute the heard text over them in order.
     for index, block in reversed(parts):
         if block.gen == event.gen or block is parts[0][1]:
-            change(view, index, heard=min(heard, len(block.text)), interrupted=True, done=True)
+            part = block.heard if block.interrupted else min(heard, len(block.text))
+            # The rest of an answer that lost its loudspeaker is still received, and may be heard.
+            change(view, index, heard=part, interrupted=True, done=block.done or p.by != "device")
             heard = max(0, heard - len(block.text))
     spoken_blocks.stop(view, event, below=p.cut_below)
     return Dirty.TRANSCRIPT | Dirty.HEADER | Dirty.METERS
@@ -275,7 +280,8 @@ def _interrupted(view: SessionView, event: ev.Event, p: ev.TurnInterrupted) -> D
 @_on(ev.TurnCompleted)
 def _completed(view: SessionView, event: ev.Event, p: ev.TurnCompleted) -> Dirty:
     view.turns_completed += 1
-    if p.broke_off and (cut := streaming(view, "model", event.turn)) is not None:
+    cut = streaming(view, "model", event.turn)
+    if p.broke_off and cut is not None and not view.blocks[cut].interrupted:
         heard = len(view.blocks[cut].text) - len(sanitise(p.unspoken))
         change(view, cut, interrupted=True, heard=max(0, heard))
     finish(view, "user", "model", "thought")

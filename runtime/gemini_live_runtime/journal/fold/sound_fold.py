@@ -26,8 +26,9 @@ def _playback_started(view: SessionView, event: ev.Event, p: ev.PlaybackStarted)
 @HANDLERS.on(ev.PlaybackHeard)
 def _playback_heard(view: SessionView, event: ev.Event, p: ev.PlaybackHeard) -> Dirty:
     view.heard_samples += p.count
+    dirty = spoken_blocks.go_on(view, event, p.of, p.first)
     spoken_blocks.play(view, p.of, p.first + p.count, event.t)
-    return Dirty.NONE if view.playhead is None else Dirty.TRANSCRIPT
+    return dirty if view.playhead is None else dirty | Dirty.TRANSCRIPT
 
 
 @HANDLERS.on(ev.PlaybackPaused)

@@ -6,9 +6,10 @@ A block has places while some of its speech is still to be played. Sessions reco
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 
 from gemini_live_runtime.events import Event
-from gemini_live_runtime.journal.fold.blocks import change
+from gemini_live_runtime.journal.fold.blocks import change, open_block
 from gemini_live_runtime.journal.fold.heard_words import heard_samples
 from gemini_live_runtime.journal.fold.view import Block, Dirty, Playhead, SessionView
 from gemini_live_runtime.speech_map import chars_at, stretched, whole_words
@@ -28,6 +29,33 @@ def play(view: SessionView, gen: int, samples: int, t: float) -> None:
         # What was heard before a pause may be reported in it.
         is_paused = view.playhead is not None and view.playhead.is_paused and view.playhead.gen == gen
         view.playhead = Playhead(gen, samples, t, is_paused)
+
+
+def go_on(view: SessionView, event: Event, gen: int, sample: int) -> Dirty:
+    """Open a block for the end of an answer whose lost loudspeaker is back.
+
+    The end is heard from `sample` on.
+    """
+    index, block = next(_placed(view), (0, None)) if view.interruptions else (0, None)
+    if block is None or not block.interrupted or block.gen != gen:
+        return Dirty.NONE
+    heard = whole_words(block.text, chars_at(block.places, len(block.text), sample))
+    rest = block.text[max(heard, block.heard or 0) :].lstrip()
+    at = len(block.text) - len(rest)
+    if at == 0:
+        change(view, index, interrupted=False, heard=None)
+        return Dirty.TRANSCRIPT
+    change(view, index, text=block.text[:at], places=(), done=True)
+    view.block_chars -= len(rest)
+    if rest:
+        places = tuple((char - at, first, count) for char, first, count in block.places if char >= at)
+        if not places or places[0][0] > 0:
+            # A delta that was half heard.
+            end = max(first + count for char, first, count in block.places if char < at)
+            places = ((0, sample, max(1, end - sample)), *places)
+        same_answer = replace(event, turn=block.turn, gen=gen)
+        open_block(view, same_answer, "model", text=rest, places=places, done=block.done)
+    return Dirty.TRANSCRIPT
 
 
 def pause(view: SessionView, gen: int, samples: int, t: float, *, paused: bool) -> None:
@@ -65,6 +93,8 @@ def stop(view: SessionView, event: Event, *, below: int | None = None) -> Dirty:
     """Keep what was heard of generations below `below`; None means all."""
     dirty = Dirty.NONE
     for index, block in list(_placed(view)):
+        if below is None and block.interrupted:
+            continue  # Its end may be heard when the loudspeaker is back.
         if below is None or block.gen < below:
             heard = block.heard if block.interrupted else heard_chars(block, view.playhead, event.t)
             change(view, index, places=(), heard=heard)

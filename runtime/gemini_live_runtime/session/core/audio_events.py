@@ -117,6 +117,8 @@ class AudioEvents:
         """Go on without a device that was lost."""
         state = self._state
         lost: Literal["input", "output"] = "input" if direction == "input" else "output"
+        if direction == "output":
+            self._end_unheard()
         state.emit(ev.AudioLost(direction=lost, reason=reason, remedy=_REMEDIES[lost]))
         if direction == "input":
             state.input_open = False
@@ -127,7 +129,6 @@ class AudioEvents:
             state.emit_controls("engine", reason)
         else:
             state.output_open = False
-            self._end_unheard()
             for gen in sorted(state.playing):
                 state.tell_speeches(state.speeches.on_played(gen))
             state.playing.clear()
@@ -193,6 +194,7 @@ class AudioEvents:
         generation = state.ledger.get(gen)
         if generation is not None:
             generation.heard, generation.heard_at = max(generation.heard, first + count), now
+            generation.broken_off = False
         late_ms = 0.0 if heard_at is None else round((now - heard_at) * 1000, 2)
         state.emit(ev.PlaybackHeard(of=gen, first=first, count=count, muted=not state.speaker_on, late_ms=late_ms))
         return state.flush(now)
