@@ -194,7 +194,10 @@ async def test_a_microphone_that_does_not_open_is_a_sentence_and_the_speaker_sti
         assert session.recorder.heard(1) == 4_800
 
 
-@pytest.mark.parametrize(("listed", "taken"), [(0, 48_000), (48_000, 44_100), (11_025, 11_025), (192_000, 44_100)])
+@pytest.mark.parametrize(
+    ("listed", "taken"),
+    [(0, 48_000), (48_000, 44_100), (11_025, 11_025), (192_000, 44_100), (44_101, 48_000)],
+)
 async def test_a_device_with_an_odd_rate_is_opened_at_one_that_it_takes_and_plays_everything(
     listed: int, taken: int
 ) -> None:

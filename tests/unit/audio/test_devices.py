@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 import os
 import subprocess
 import sys
@@ -10,9 +11,11 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from tests.unit.audio.audio_support import FakePortAudio
 
-from gemini_live_runtime.audio.devices.probe import NO_DEVICE, NO_PORTAUDIO, list_devices, read_answer
+from gemini_live_runtime.audio.devices.probe import NO_DEVICE, NO_PORTAUDIO, describe, list_devices, read_answer
 from gemini_live_runtime.audio.devices.selection import DeviceList, SoundDevice, select_device
+from gemini_live_runtime.audio.devices.streams import rates_of
 from gemini_live_runtime.errors import DeviceError
 
 RUNTIME = Path(__file__).resolve().parents[3] / "runtime"
@@ -84,6 +87,16 @@ def test_device_names_with_escape_sequences_are_listed_without_them() -> None:
     with pytest.raises(DeviceError) as refusal:
         select_device(hostile, "banjo\x1b[2J", "input")
     assert "\x1b" not in str(refusal.value)
+
+
+@pytest.mark.parametrize("rate", [math.nan, math.inf, -1.0])
+def test_a_device_whose_rate_is_no_number_is_listed_with_the_others(rate: float) -> None:
+    fake = FakePortAudio()
+    microphone, speakers = fake.query_devices()
+    fake.query_devices = lambda: [{**microphone, "default_samplerate": rate}, speakers]  # type: ignore[method-assign]
+    odd, usual = describe(fake)
+    assert rates_of(odd)[0] == 48_000
+    assert (odd.name, usual.rate) == ("Desk Microphone", 48_000)
 
 
 def test_a_child_that_aborts_is_a_sentence() -> None:

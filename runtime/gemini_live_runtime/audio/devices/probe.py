@@ -7,6 +7,7 @@ JSON object; other output is discarded.
 from __future__ import annotations
 
 import json
+import math
 import os
 import signal
 import subprocess
@@ -78,12 +79,17 @@ def describe(portaudio: Any) -> tuple[SoundDevice, ...]:
             host_api=apis[device["hostapi"]],
             input_channels=int(device["max_input_channels"]),
             output_channels=int(device["max_output_channels"]),
-            rate=round(device["default_samplerate"]),
+            rate=_whole(device["default_samplerate"]),
             is_default_input=index == default_input,
             is_default_output=index == default_output,
         )
         for index, device in enumerate(portaudio.query_devices())
     )
+
+
+def _whole(rate: float) -> int:
+    """Return a rate in Hz; 0, as if none was listed, for one that is no number."""
+    return round(rate) if math.isfinite(rate) else 0
 
 
 def _signal_name(number: int) -> str:

@@ -8,6 +8,7 @@ which reads the counters with each step. It gets plain memory: arrays would cost
 from __future__ import annotations
 
 import contextlib
+import math
 import time
 from abc import ABC, abstractmethod
 from typing import Any
@@ -32,6 +33,8 @@ _INVALID_RATE = -9997
 _IN_USE = ("unavailable", "busy", "in_use", "in use")
 _NOT_ALLOWED = ("permission", "not permitted", "access denied", "e_accessdenied")
 _USUAL_RATES = (48_000, 44_100, 32_000, 16_000, 8_000)
+_COMMON_FACTOR = 25
+"""Least common factor with 16 and 24 kHz; 11,025 Hz has it."""
 _NOUNS = {"input": "microphone", "output": "loudspeaker"}
 
 
@@ -47,8 +50,12 @@ def closing_hangs() -> bool:
 
 
 def rates_of(device: SoundDevice) -> tuple[int, ...]:
-    """Return the rates (Hz) to try: first the device's own, unless that is nonsense."""
-    own = (device.rate,) if 8_000 <= device.rate <= 384_000 else ()
+    """Return the rates (Hz) to try: first the device's own, unless that is nonsense.
+
+    That includes rates which have nearly no factor in common with ours: converting them takes gigabytes.
+    """
+    is_usable = 8_000 <= device.rate <= 384_000 and math.gcd(device.rate, 8_000) >= _COMMON_FACTOR
+    own = (device.rate,) if is_usable else ()
     return tuple(dict.fromkeys((*own, *_USUAL_RATES)))
 
 
