@@ -139,6 +139,19 @@ async def test_an_engine_that_still_sends_is_not_said_to_be_silent(monkeypatch: 
     assert "did not answer" not in driver.app.return_value.message
 
 
+@pytest.mark.parametrize(("code", "told"), [(0, ""), (1, " Not complete: turn 1 was not finished.")])
+async def test_hanging_up_in_a_turn_is_no_news_to_whoever_did_it(code: int, told: str) -> None:
+    async with console() as driver:
+        driver.link.begin_turn()
+        driver.link.user("Hello")
+        driver.link.bye("hung up", code, missing=(MissingPart("deliveries", "turn 1 was not finished"),))
+        await driver.settle()
+        assert driver.app.store.view.turn == 1
+        await driver.pilot.press("ctrl+q")
+    assert driver.app.return_value is not None
+    assert driver.app.return_value.message == f"The session is over: hung up.{told}"
+
+
 async def test_a_console_that_ends_says_what_was_not_delivered() -> None:
     async with console() as driver:
         parts = MissingPart("deliveries", "1 text has no answer"), MissingPart("output", "the model said nothing")

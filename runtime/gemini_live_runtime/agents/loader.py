@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import importlib
 import importlib.util
 import stat
@@ -70,6 +71,22 @@ def check_reference(reference: str) -> None:
         )
     if place.endswith(".py"):
         _check_file(Path(place))
+
+
+def check_syntax(reference: str) -> None:
+    """Raise `AgentError` for an agent's file that is no Python; run nothing of it.
+
+    Other faults show when it is imported.
+    """
+    place = reference.rpartition(":")[0]
+    if not place.endswith(".py"):
+        return
+    try:
+        ast.parse(Path(place).read_bytes(), place)
+    except SyntaxError as error:
+        raise AgentError(_failure(place, error), remedy=_MEND) from error
+    except (OSError, ValueError, MemoryError, RecursionError):
+        return
 
 
 def _check_file(path: Path) -> None:
@@ -144,7 +161,7 @@ def _from_file(path: Path) -> ModuleType:
     except KeyboardInterrupt:
         raise
     except USER_ERRORS as error:
-        remedy = "Mend it and try again"
+        remedy = _MEND
         if isinstance(error, ModuleNotFoundError) and _is_shared(path.resolve().parent):
             remedy = _SHARED
         raise AgentError(_failure(str(path), error), remedy=remedy) from error
@@ -170,7 +187,7 @@ def _from_module(name: str) -> ModuleType:
     except KeyboardInterrupt:
         raise
     except USER_ERRORS as error:
-        raise AgentError(_failure(name, error), remedy="Mend it and try again") from error
+        raise AgentError(_failure(name, error), remedy=_MEND) from error
 
 
 def _import_from(folder: Path, *, first: bool) -> None:
@@ -192,6 +209,7 @@ def _is_shared(folder: Path) -> bool:
     return bool(mode & stat.S_ISVTX and mode & stat.S_IWOTH)
 
 
+_MEND = "Mend it and try again"
 _SHARED = "Modules are not imported from a folder where every user may put files: move the agent to one of your own"
 
 

@@ -78,6 +78,21 @@ def test_what_is_gone_is_refused_before_anything_starts(specs: list[EngineSpec],
     assert recent_agents() == []
 
 
+def test_a_file_that_is_no_python_is_refused_before_anything_starts(specs: list[EngineSpec], tmp_path: Path) -> None:
+    broken = tmp_path / "broken.py"
+    broken.write_text("agent = (\n")
+    with pytest.raises(AgentError, match=r"broken\.py failed: SyntaxError: '\(' was never closed .*line 1"):
+        starts().source(Choice(f"{broken}:agent"))
+    assert specs == []
+
+
+def test_nothing_of_a_file_runs_before_its_engine(specs: list[EngineSpec], tmp_path: Path) -> None:
+    failing = tmp_path / "failing.py"
+    failing.write_text("import nothing_of_that_name\n")
+    starts().source(Choice(f"{failing}:agent"))
+    assert len(specs) == 1
+
+
 def test_a_device_chosen_on_the_screen_goes_before_the_command_lines(specs: list[EngineSpec]) -> None:
     started = starts(**{"audio.input": "USB", "audio.output": "HDMI"})
     assert started.devices() == ("USB", "HDMI")

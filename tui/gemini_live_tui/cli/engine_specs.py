@@ -45,9 +45,10 @@ def spec_of(
     if agent != Config().agent:
         # Checked before a screen opens and an engine starts. The default agent needs no check.
         from gemini_live_runtime.agents.catalogue import bundled_name
-        from gemini_live_runtime.agents.loader import check_reference
+        from gemini_live_runtime.agents.loader import check_reference, check_syntax
 
         check_reference(agent)
+        check_syntax(agent)
         agent = bundled_name(agent) or agent
     devices = sound.kind == "devices"
     return EngineSpec(
