@@ -78,6 +78,24 @@ async def test_the_rest_of_an_answer_whose_loudspeaker_is_lost_says_so() -> None
         assert "Once upon ✂ not heard a time there was a fox." in row(driver)
 
 
+async def test_an_answer_that_lost_its_loudspeaker_waits_for_no_word_until_that_is_back() -> None:
+    async with console() as driver:
+        rates: dict[str, Any] = {"input_rate": 48_000, "output_rate": 48_000, "echo_canceller": "x"}
+        answers(driver)
+        hears(driver, 2)
+        cut: dict[str, Any] = {"cut_below": 0, "heard_samples": 24_000, "unheard_samples": 1}
+        driver.link.emit(ev.TurnInterrupted(by="device", heard_text="Once upon", unheard_text=" a time", **cut))
+        driver.link.emit(ev.AudioLost(direction="output", reason="The loudspeaker was disconnected."))
+        await driver.settle()
+        assert runs(driver) == [("Once upon", "said"), (" ✂ cut", "cut"), (" a time there was a fox.", "unheard")]
+        assert not any("▸" in row for row in driver.rows())
+        driver.link.emit(ev.AudioOpened(input="Desk", output="Desk", again=True, **rates))
+        driver.link.emit(ev.PlaybackHeard(of=driver.link.gen, first=6 * HALF_A_SECOND, count=100))
+        await driver.settle()
+        assert runs(driver) == [("Once upon", "said"), (" ✂ cut", "cut"), (" a time there was", "unheard")]
+        assert "a▸fox." in row(driver)
+
+
 async def test_with_the_loudspeaker_muted_the_words_are_read_and_none_is_dim() -> None:
     async with console() as driver:
         driver.link.emit(ev.ControlChanged(mode="voice", microphone=True, speaker=False))

@@ -198,11 +198,11 @@ class Transcript(LineList):
     def item_open(self, index: int) -> bool:
         """Return True for a block that grows or is spoken, or a tool that runs."""
         block = self._block(index)
-        return block is not None and (not block.done or bool(block.places))
+        return block is not None and (not block.done or block.is_ahead)
 
     def _lit(self, block: Block) -> int:
         """Return the characters of a block that are not waited for."""
-        if not block.places or not self._view.speaker:
+        if not block.is_ahead or not self._view.speaker:
             return len(block.text)
         return lit_chars(block, self._view.playhead, self._elapsed)
 
@@ -210,7 +210,7 @@ class Transcript(LineList):
         view = self._view
         if view.playhead is None:
             return None
-        waits = [next_word_s(block, view.playhead, self._elapsed) for block in view.blocks[-TAIL:] if block.places]
+        waits = [next_word_s(block, view.playhead, self._elapsed) for block in view.blocks[-TAIL:] if block.is_ahead]
         return min((max(MIN_WORD_S, wait) for wait in waits if wait is not None), default=None)
 
     def item_lines(self, index: int, width: int) -> Sequence[Line]:
@@ -229,7 +229,7 @@ class Transcript(LineList):
             self.search.marked(list(self._body(block, room, said))),
             room,
             is_spaced=self._spacious and before is not None and before.turn != block.turn,
-            sign=(said, self._glyphs.spoken, "key") if block.places else None,
+            sign=(said, self._glyphs.spoken, "key") if block.is_ahead else None,
             suffix=self._latency_suffix(block, room),
             before=kept if isinstance(kept, BlockRows) else None,
         )
@@ -280,7 +280,7 @@ class Transcript(LineList):
             yield f" {self._glyphs.cut} cut", "cut"
             if rest := text[heard:].lstrip(" "):
                 yield f" {rest}", "unheard"
-        elif block.places and said < len(text):
+        elif block.is_ahead and said < len(text):
             yield text[:said], "said"
             yield text[said:], "ahead"
         elif block.heard is not None and (rest := text[_shown(block.text[: block.heard]) :].lstrip(" ")):

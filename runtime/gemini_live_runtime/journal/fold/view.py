@@ -103,9 +103,16 @@ class Block:
     count: int = 1
     """Number of notices that this one stands for; `text` is that of the last."""
     places: tuple[Place, ...] = ()
-    """Places of `text` in the sound of its generation, until that has been played."""
+    """Places of `text` in the sound of its generation, until that has been played.
+
+    An interrupted block has some while a lost loudspeaker may come back for its end."""
     action: str = ""
     """Id of the console's action that helps, for a notice."""
+
+    @property
+    def is_ahead(self) -> bool:
+        """True while some of its words are still to be spoken."""
+        return bool(self.places) and not self.interrupted
 
 
 @record
