@@ -7,13 +7,18 @@ from typing import Any
 
 import pytest
 from tests.support.console_driver import console
+from tests.support.manual_clock import ManualClock
 from textual import events
 from textual.widgets import Input
 
+from gemini_live_runtime import events as ev
+from gemini_live_runtime.commands import SendText
 from gemini_live_tui.dialogs.help import HelpScreen
+from gemini_live_tui.early_keys import MAX_EARLY, EarlyKeys
 from gemini_live_tui.editors.state import StateEditor
 from gemini_live_tui.pickers.palette import CommandsScreen
 from gemini_live_tui.pickers.sessions import SessionsScreen
+from gemini_live_tui.session_data.store import Store
 from gemini_live_tui.typed_ahead import MAX_WAITING, TypedAhead
 from gemini_live_tui.widgets.line_input import LineInput
 
@@ -90,3 +95,61 @@ async def test_only_so_many_keys_wait_for_a_screen() -> None:
     screen.is_mounted = True
     await typed.take(events.Key("b", "b"))
     assert taken == ["a"] * MAX_WAITING
+
+
+async def test_a_sentence_typed_before_the_session_has_begun_is_in_the_prompt_when_it_begins_in_text_mode() -> None:
+    async with console(started=False) as driver:
+        await driver.pilot.pause()
+        assert driver.app.link is not None
+        driver.tap(*"Mend my z1 dim tasks", "backspace")
+        await driver.pilot.pause()
+        assert driver.app.screen is driver.app.console_screen
+        driver.link.start()
+        driver.link.emit(ev.ControlChanged(mode="text", microphone=False, speaker=True, actor="engine"))
+        driver.link.state("text")
+        await driver.settle()
+        await driver.settle()
+        assert driver.app.console_screen.prompt.text == "Mend my z1 dim task"
+        driver.tap("enter")
+        await driver.settle()
+        assert driver.link.orders == [SendText(text="Mend my z1 dim task")]
+        assert driver.app.screen is driver.app.console_screen
+
+
+async def test_a_message_that_was_sent_before_the_session_has_begun_is_sent_when_it_begins() -> None:
+    async with console(started=False) as driver:
+        await driver.pilot.pause()
+        driver.tap(*"dim", "enter", *"Zoo")
+        await driver.pilot.pause()
+        driver.link.start(mode="text")
+        await driver.settle()
+        await driver.settle()
+        assert driver.link.orders == [SendText(text="dim")]
+        assert driver.app.console_screen.prompt.text == "Zoo"
+
+
+async def test_other_keys_act_while_letters_wait_and_a_session_that_fails_gets_none() -> None:
+    async with console(started=False) as driver:
+        await driver.pilot.pause()
+        driver.tap(*"dM", "f1")
+        await driver.pilot.pause()
+        assert isinstance(driver.app.screen, HelpScreen)
+        driver.tap("escape")
+        driver.link.die("The engine process ended.")
+        await driver.pilot.pause()
+        for _ in range(3):
+            driver.app.frames.flush()
+            await driver.pilot.pause(0)
+        assert driver.app.screen is driver.app.console_screen
+        assert driver.app.early_keys.release() == ()
+
+
+def test_only_so_many_letters_wait_for_a_session() -> None:
+    store = Store(ManualClock(), lambda: None)
+    keys = EarlyKeys(store)
+    letter = events.Key("a", "a")
+    assert not keys.keep(events.Key("enter", None))
+    assert all(keys.keep(letter) for _ in range(MAX_EARLY + 5))
+    store.view.word = "text"
+    assert len(keys.release()) == MAX_EARLY
+    assert not keys.keep(letter)

@@ -24,8 +24,9 @@ from gemini_live_tui.actions import Scope, bindings
 from gemini_live_tui.actions.keymap import keymap_problem, split_keymap, usable_keymap
 from gemini_live_tui.console.outcome import failure_of
 from gemini_live_tui.console.screen import ConsoleScreen
-from gemini_live_tui.console.unbound_keys import place_of
+from gemini_live_tui.console.unbound_keys import is_typing, place_of
 from gemini_live_tui.context import LiveScreen, MessageScreen
+from gemini_live_tui.early_keys import EarlyKeys
 from gemini_live_tui.leaving import Leaving
 from gemini_live_tui.messages import Level
 from gemini_live_tui.open_screens import OpenScreens
@@ -140,6 +141,7 @@ class ConsoleApp(App[ConsoleOutcome], inherit_bindings=False):
         self.leaving = Leaving(self, self)
         self.open_screens = OpenScreens(self, self)
         self.typed_ahead = TypedAhead(self, self._on_typed)
+        self.early_keys = EarlyKeys(self.store)
         self.lends_terminal = False
         self.set_class(settings.ascii, "-ascii")
         self._has_painted = False
@@ -329,6 +331,8 @@ class ConsoleApp(App[ConsoleOutcome], inherit_bindings=False):
 
     def _show_frame(self) -> float | None:
         again = self.console_screen.frame()
+        for key in self.early_keys.release():
+            self.post_message(key)
         for screen in self.screen_stack[1:]:
             if isinstance(screen, LiveScreen) and screen.is_mounted:
                 screen.show_view(self.store.view)
@@ -419,9 +423,16 @@ class ConsoleApp(App[ConsoleOutcome], inherit_bindings=False):
         """Take keys in the order of typing, before the focused widget gets them."""
         if isinstance(event, events.Key) and not event.is_forwarded:
             self.store.answer_key()
-            await self.typed_ahead.take(event)
+            if not (self._takes_early_keys and self.early_keys.keep(event)):
+                await self.typed_ahead.take(event)
         else:
             await super().on_event(event)
+
+    @property
+    def _takes_early_keys(self) -> bool:
+        """True where letters are commands on a session, which may not have begun."""
+        screen, is_session = self.screen, not (self.waiting or self.settings.replay)
+        return is_session and screen is self.console_screen and not is_typing(screen)
 
     async def _on_typed(self, event: events.Key) -> None:
         """Offer a key to `UnboundKeys`, then to the bindings, then to the focused widget."""

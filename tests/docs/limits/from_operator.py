@@ -13,7 +13,7 @@ from gemini_live_runtime.session.control import debugger_commands, preview_runne
 from gemini_live_runtime.session.debugger import breakpoints
 from gemini_live_runtime.session.link.policy import LinkPolicy
 from gemini_live_runtime.state import edits, expressions
-from gemini_live_tui import typed_ahead
+from gemini_live_tui import early_keys, typed_ahead
 from gemini_live_tui.cli import profiles
 from gemini_live_tui.dialogs import events_filter, go_to
 from gemini_live_tui.editors import value_parser
@@ -31,6 +31,12 @@ LIMITS = (
         f"{typed_ahead.MAX_WAITING:,}",
         "further ones are dropped",
         "pilot/test_typed_ahead.py::test_only_so_many_keys_wait_for_a_screen",
+    ),
+    Limit(
+        "letters typed before the session has begun",
+        f"{early_keys.MAX_EARLY:,}",
+        "further ones are dropped",
+        "pilot/test_typed_ahead.py::test_only_so_many_letters_wait_for_a_session",
     ),
     Limit(
         "texts that wait for the connection",
