@@ -186,3 +186,14 @@ def test_a_wish_for_paper_is_no_dispute(said: str) -> None:
 
 def test_a_wish_for_letters_only_ends_the_calls() -> None:
     assert call(*KNOWN, "only contact me in writing from now on").phases[-1] == "disputed"
+
+
+@pytest.mark.parametrize(
+    "asked", ["why are you calling me", "what is this about?", "who is this", "what do you want from me"]
+)
+def test_who_asks_why_they_are_called_is_told_without_the_amount(asked: str) -> None:
+    happened = call("yes I understand", asked)
+    assert happened.phases == ["notice", "verify"]
+    assert "This is Harbor Bank, about a debt." in happened.said
+    assert happened.said.endswith("May I have your full name?")
+    assert "300" not in happened.said
