@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import field, replace
+from functools import lru_cache
 from typing import Any, Literal, NamedTuple
 
 from textual.geometry import Region
@@ -46,7 +47,8 @@ FOLLOWING = "following"
 BY_PANE: Mapping[str, PaneName] = {pane.id: pane for pane in PANES}
 
 
-def tab_rows(panes: Sequence[PaneName], shown: str) -> list[list[str]]:
+@lru_cache
+def tab_rows(panes: tuple[PaneName, ...], shown: str) -> Sequence[Sequence[str]]:
     """Return the texts of the panes' tabs, from the longest row to the shortest.
 
     The pane `shown` is in brackets and always has its word: colour alone must not tell it. First the spaces between

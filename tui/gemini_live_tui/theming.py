@@ -10,6 +10,7 @@ import re
 import tomllib
 from collections.abc import Iterator, Mapping
 from dataclasses import field
+from functools import lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -182,11 +183,18 @@ def read_theme(path: Path) -> ThemeFile:
     try:
         if path.stat().st_size > MAX_BYTES:
             raise _error(path, "file", "it is too large to be a theme")
-        value = tomllib.loads(path.read_text(encoding="utf-8"))
+        text = path.read_text(encoding="utf-8")
     except OSError as error:
         raise _error(path, "file", f"it cannot be read, {error.strerror}") from None
     except UnicodeDecodeError:
         raise _error(path, "file", "it is not UTF-8 text") from None
+    return _parsed(path, text)
+
+
+@lru_cache
+def _parsed(path: Path, text: str) -> ThemeFile:
+    try:
+        value = tomllib.loads(text)
     except (ValueError, RecursionError) as error:
         raise _error(path, "file", f"it is not TOML, {error}") from None
     if not _NAME.fullmatch(path.stem):

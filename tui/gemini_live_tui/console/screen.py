@@ -48,6 +48,7 @@ from gemini_live_tui.session_data.store import ALL
 
 if TYPE_CHECKING:
     from textual.dom import DOMNode
+    from textual.widget import Widget
 
     from gemini_live_tui.context import ConsoleContext
     from gemini_live_tui.messages import Level
@@ -113,6 +114,11 @@ class ConsoleScreen(PaneMessages):
         self.consent_row.since = self.console.time.now()
         forget_closed_widgets()
 
+    def set_focus(self, widget: Widget | None, scroll_visible: bool = True, from_app_focus: bool = False) -> None:
+        """Focus a widget, but none while the application closes all of them."""
+        if self.app.is_running:
+            super().set_focus(widget, scroll_visible, from_app_focus)
+
     def listen(self) -> None:
         """Subscribe to the events that need more than painting."""
         self.conversation.listen()
@@ -133,7 +139,7 @@ class ConsoleScreen(PaneMessages):
 
     @on(PaneGrid.Changed)
     def _on_layout_changed(self) -> None:
-        self.set_class(self.grid.arrangement.tabs, "-tabs")
+        self.tabs.set_class(self.grid.arrangement.tabs, "-shown")
         remember(self._settings.memory, layout=self.grid.state.to_json())
         self._store.wake()
 

@@ -144,7 +144,7 @@ class Pane(Container):
         self._titles = []
         parts: list[Content] = []
         at = 2
-        separator, texts = self._tab_texts([BY_PANE[pane] for pane in panes], width - FRAME)
+        separator, texts = self._tab_texts(tuple(BY_PANE[pane] for pane in panes), width - FRAME)
         for pane, text in zip(panes, texts, strict=True):
             if parts and separator:
                 parts.append(Content.styled(separator, "$quiet"))
@@ -154,7 +154,7 @@ class Pane(Container):
             at += cell_len(text)
         self.border_title = Content("").join(parts)
 
-    def _tab_texts(self, panes: Sequence[PaneName], room: int) -> tuple[str, list[str]]:
+    def _tab_texts(self, panes: tuple[PaneName, ...], room: int) -> tuple[str, list[str]]:
         """Return a separator and the names of panes that fit."""
         titles = [f"{name.key} {name.title}" for name in panes]
         if len(panes) == 1:
