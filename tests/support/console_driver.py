@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import AsyncIterator, Iterator
-from contextlib import asynccontextmanager, contextmanager
+from contextlib import AsyncExitStack, asynccontextmanager, contextmanager, nullcontext
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -121,8 +121,12 @@ def unpainted() -> Iterator[None]:
 
     Painting costs a third of a test, and nothing shows the pictures in between.
     """
-    with patch.object(Compositor, "render_update", lambda *_, **__: None):
+    with patch.object(Compositor, "render_update", _paint_nothing):
         yield
+
+
+def _paint_nothing(self: Compositor, full: bool = False, screen_stack: object = None, simplify: bool = False) -> None:
+    """Take the parameters that `painter_guard` asks for."""
 
 
 async def _took_in(app: ConsoleApp, link: ScriptedLink) -> bool:
@@ -163,11 +167,13 @@ def make_app(link: ScriptedLink, clock: ManualClock | None = None, **settings: A
 async def console(
     *, size: tuple[int, int] = (100, 30), started: bool = True, link: ScriptedLink | None = None, **settings: Any
 ) -> AsyncIterator[Driver]:
-    """Run a console on a scripted session; `started` waits until it listens."""
+    """Run a console on a scripted session; `started` waits for its first picture."""
     link = link or ScriptedLink()
     clock = ManualClock()
     app = make_app(link, clock, **settings)
-    async with app.run_test(size=size) as pilot:
+    async with AsyncExitStack() as running:
+        with unpainted() if started else nullcontext():
+            pilot = await running.enter_async_context(app.run_test(size=size))
         driver = Driver(app, pilot, link, clock)
         if started:
             link.start()

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import AsyncIterator, Callable
-from contextlib import asynccontextmanager
+from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -158,7 +158,9 @@ async def before_a_session(
         **settings,
     }
     app = ConsoleApp(None, settings=ConsoleSettings(**values), clock=clock)
-    async with app.run_test(size=size) as pilot:
+    async with AsyncExitStack() as running:
+        with unpainted():
+            pilot = await running.enter_async_context(app.run_test(size=size))
         newcomer = Newcomer(app, pilot, starter.link, clock)
         await newcomer.settle()
         yield newcomer
