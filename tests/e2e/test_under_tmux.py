@@ -101,16 +101,21 @@ def test_a_console_that_was_killed_comes_back_to_the_whole_conversation(tmux: Tm
             other.when(lambda screen: screen.count("you    What can you do?") == 2, "both questions")
             # The answer may still be streaming: the two agree as soon as both have drawn the same words.
             other.when(lambda screen: _conversation(screen) == _conversation(again.screen()), "the same conversation")
-            other.press("C-q")
-            other.until("ends it.")
-        again.press("C-q")
-        again.until("ends it.")
+            _detach(other)
+        _detach(again)
     stop = [sys.executable, "-m", "gemini_live_tui", "stop"]
     ended = subprocess.run(
         stop, env={**os.environ, **environment()}, capture_output=True, timeout=PATIENCE_S, check=False
     )
     assert ended.returncode == 0, ended.stderr
     assert not list(paths.runtime_dir().glob("*.json"))
+
+
+def _detach(console: Tmux) -> None:
+    console.press("C-q")
+    console.until("enter detaches")
+    console.press("Enter")
+    console.until("ends it.")
 
 
 def _conversation(screen: str) -> list[str]:

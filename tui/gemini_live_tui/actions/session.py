@@ -21,7 +21,7 @@ ACTIONS: tuple[Action, ...] = (
         "ctrl+l",
         "open('sessions')",
         "Sessions",
-        "Recorded sessions: find, replay, go on with, return to, name, export, delete",
+        "Recorded sessions: find, replay, resume, return to, name, export, delete",
         "Session",
         scope="app",
         anywhere=True,
