@@ -8,13 +8,13 @@ import time
 from dataclasses import replace
 
 import pytest
-from tests.support.console_driver import console, make_app, screen_text
+from tests.support.console_driver import console, make_app, screen_text, until_others_wait
 from tests.support.manual_clock import ManualClock
 from tests.support.patience import PATIENCE_S
 from tests.support.scripted_link import ScriptedLink
 
 from gemini_live_runtime import events as ev
-from gemini_live_runtime.commands import HangUp
+from gemini_live_runtime.commands import HangUp, SendText
 from gemini_live_runtime.engine.link import Link
 from gemini_live_runtime.errors import EngineError
 from gemini_live_runtime.journal.completion.missing_parts import MissingPart
@@ -266,6 +266,18 @@ async def test_where_nothing_can_go_on_detaching_says_why() -> None:
         await driver.press("/detach")
         assert "There is no call here to detach from." in driver.screen()
         assert driver.app.return_value is None
+
+
+async def test_quitting_right_behind_enter_sends_the_message_and_asks_nothing() -> None:
+    async with console() as driver:
+        await driver.press("i", *"hello")
+        driver.tap("enter", "ctrl+q")
+        await until_others_wait()
+        assert driver.app.leaving.hanging_up is not None
+        await driver.app.leaving.hanging_up
+    sent, *others = driver.link.orders
+    assert isinstance(sent, SendText)
+    assert (sent.text, others) == ("hello", [HangUp()])
 
 
 async def test_quitting_asks_about_a_message_that_was_not_sent() -> None:

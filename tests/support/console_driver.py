@@ -92,7 +92,8 @@ async def draw(app: ConsoleApp) -> None:
     """Draw frames until the console asks for no further one at once."""
     for _ in range(5):
         await _next_frame(app)
-        if not _wants_a_frame(app):
+        # What a dialog says of the session follows the session's own frame.
+        if len(app.screen_stack) == 1 and not _wants_a_frame(app):
             return
 
 

@@ -349,7 +349,11 @@ class ConsoleApp(App[ConsoleOutcome], inherit_bindings=False):
 
     def action_hang_up_and_quit(self) -> None:
         """Hang up, wait briefly for the engine's answer and quit; at once the second time."""
-        self.leaving.hang_up_and_quit()
+        if self.unsent:
+            # The enter that sends it may wait in the prompt's queue.
+            self.console_screen.prompt.call_later(self.call_later, self.leaving.hang_up_and_quit)
+        else:
+            self.leaving.hang_up_and_quit()
 
     def action_detach(self) -> None:
         """Quit and leave the engine running."""
