@@ -51,9 +51,14 @@ async def attached(base: Path, session_id: str) -> AsyncIterator[tuple[EnginePro
 async def hang_up(link: SocketLink, console: Console, order: cmd.HangUp) -> list[ev.Payload]:
     """Hang up, wait until the engine closes the link; return what it told."""
     told: list[ev.Payload] = []
+
+    def note(found: ev.Payload) -> bool:
+        told.append(found)
+        return False
+
     await link.send(cmd.Command("end", order))
     with pytest.raises(LinkClosed):
-        await console.until(lambda found: bool(told.append(found)))  # type: ignore[func-returns-value]
+        await console.until(note)
     return told
 
 

@@ -8,7 +8,7 @@ import time
 from dataclasses import replace
 
 import pytest
-from tests.support.console_driver import console, make_app, screen_text, until_others_wait
+from tests.support.console_driver import console, make_app, screen_text
 from tests.support.manual_clock import ManualClock
 from tests.support.patience import PATIENCE_S
 from tests.support.scripted_link import ScriptedLink
@@ -249,10 +249,7 @@ async def test_quitting_an_attached_console_asks_whether_the_session_is_to_end()
 async def test_quitting_an_attached_console_twice_ends_the_session() -> None:
     async with console(attached=True) as driver:
         await driver.press("ctrl+q")
-        driver.tap("ctrl+q")
-        await driver.pilot.pause(0)
-        assert driver.app.leaving.hanging_up is not None
-        await driver.app.leaving.hanging_up
+        await driver.quit("ctrl+q")
     assert driver.link.orders == [HangUp()]
 
 
@@ -271,10 +268,7 @@ async def test_where_nothing_can_go_on_detaching_says_why() -> None:
 async def test_quitting_right_behind_enter_sends_the_message_and_asks_nothing() -> None:
     async with console() as driver:
         await driver.press("i", *"hello")
-        driver.tap("enter", "ctrl+q")
-        await until_others_wait()
-        assert driver.app.leaving.hanging_up is not None
-        await driver.app.leaving.hanging_up
+        await driver.quit("enter", "ctrl+q")
     sent, *others = driver.link.orders
     assert isinstance(sent, SendText)
     assert (sent.text, others) == ("hello", [HangUp()])
@@ -289,10 +283,7 @@ async def test_quitting_asks_about_a_message_that_was_not_sent() -> None:
         assert driver.app.console_screen.prompt.text == "one more thing"
         assert driver.link.orders == []
         await driver.press("ctrl+q")
-        driver.tap("enter")
-        await driver.pilot.pause(0)
-        assert driver.app.leaving.hanging_up is not None
-        await driver.app.leaving.hanging_up
+        await driver.quit("enter")
     assert driver.link.orders == [HangUp()]
 
 

@@ -17,10 +17,7 @@ async def test_a_task_can_be_left_to_finish() -> None:
         await driver.settle()
         await driver.press("ctrl+q")
         assert "A task is running: order_taxi (40%)." in driver.screen()
-        driver.tap("enter")
-        await driver.pilot.pause(0)
-        assert driver.app.leaving.hanging_up is not None
-        await driver.app.leaving.hanging_up
+        await driver.quit("enter")
         assert driver.link.orders == [HangUp(finish_tasks=True)]
         assert driver.app.return_value is not None
         assert "ends once its tasks have" in driver.app.return_value.message
@@ -41,10 +38,7 @@ async def test_the_quit_key_interrupts_it() -> None:
         driver.link.emit(RUNNING)
         await driver.settle()
         await driver.press("ctrl+q")
-        driver.tap("ctrl+q")
-        await driver.pilot.pause(0)
-        assert driver.app.leaving.hanging_up is not None
-        await driver.app.leaving.hanging_up
+        await driver.quit("ctrl+q")
         assert driver.link.orders == [HangUp()]
 
 
@@ -53,8 +47,5 @@ async def test_a_task_that_has_ended_is_no_question() -> None:
         driver.link.emit(RUNNING)
         driver.link.emit(ev.TaskChanged(task_id="task_1", tool="order_taxi", call_id="c1", status="succeeded"))
         await driver.settle()
-        driver.tap("ctrl+q")
-        await driver.pilot.pause(0)
-        assert driver.app.leaving.hanging_up is not None
-        await driver.app.leaving.hanging_up
+        await driver.quit("ctrl+q")
         assert driver.link.orders == [HangUp()]

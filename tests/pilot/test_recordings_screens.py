@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import json
 import os
+from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -150,10 +151,18 @@ async def test_a_title_that_is_too_long_is_refused_and_can_be_shortened() -> Non
         assert "has no title any more" in driver.screen()
 
 
-async def test_a_running_session_is_neither_deleted_nor_lost() -> None:
+@pytest.fixture
+def running() -> Iterator[None]:
+    """Keep a session of another engine running."""
     call = Recorder()
     call.start("running")
     writer = call.writer(paths.sessions_dir(), "running")
+    yield
+    writer.close()
+
+
+@pytest.mark.usefixtures("running")
+async def test_a_running_session_is_neither_deleted_nor_lost() -> None:
     async with console() as driver:
         await open_sessions(driver, recorded=False)
         assert "running" in driver.rows()[3]
@@ -161,17 +170,13 @@ async def test_a_running_session_is_neither_deleted_nor_lost() -> None:
         await done(driver)
         assert "is running" in driver.screen()
         assert "stop running" in words(driver)
-    writer.close()
 
 
-async def test_a_running_session_is_returned_to_and_ones_own_is_already_there() -> None:
-    call = Recorder()
-    call.start("running")
-    writer = call.writer(paths.sessions_dir(), "running")
+@pytest.mark.usefixtures("running")
+async def test_a_running_session_is_returned_to() -> None:
     async with console() as driver:
         await open_sessions(driver, recorded=False)
         await driver.press("enter", "enter")
-    writer.close()
     outcome = driver.app.return_value
     assert outcome is not None
     assert outcome.session == paths.sessions_dir() / "running"

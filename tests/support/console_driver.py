@@ -49,6 +49,13 @@ class Driver:
         self.tap(*keys)
         await self.settle()
 
+    async def quit(self, *keys: str) -> None:
+        """Press keys of which the last one hangs up, and wait until the console has ended."""
+        self.tap(*keys)
+        await until_others_wait()
+        assert self.app.leaving.hanging_up is not None
+        await self.app.leaving.hanging_up
+
     def tap(self, *keys: str) -> None:
         """Press keys without waiting for anything."""
         for key in keys:

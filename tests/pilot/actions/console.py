@@ -74,10 +74,7 @@ async def _themes(driver: Driver, way: str) -> None:
 
 @check("quit")
 async def _quit(driver: Driver, key: str) -> None:
-    driver.tap(key)
-    await driver.pilot.pause(0)
-    assert driver.app.leaving.hanging_up is not None
-    await driver.app.leaving.hanging_up
+    await driver.quit(key)
     assert driver.link.orders == [HangUp()]
     assert driver.app.return_value is not None
     assert driver.app.return_value.exit_code == 0

@@ -54,14 +54,16 @@ def test_what_does_not_fit_beside_a_row_is_below_it(
     columns: int, rows: int, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     status = EngineStatus(word="listening", alone_s=3.0, ends_in_s=297.0)
-    engine = replace(ENGINE, session_id="20261128-101858-7823", started=time.time())
+    engine = replace(ENGINE, session_id="20261128-101858-7823")
     monkeypatch.setattr("gemini_live_runtime.engine.registry.list_engines", lambda: [engine])
     monkeypatch.setattr("gemini_live_runtime.engine.poke.status_of", lambda session: status)
+    monkeypatch.setattr("gemini_live_tui.cli.engines.time.time", lambda: 75.0)
     monkeypatch.setattr("gemini_live_tui.cli.sessions.columns", lambda: columns)
     assert ps.callback is not None
     ps.callback(as_json=False)
     lines = capsys.readouterr().out.splitlines()
     assert len(lines) == rows
+    assert "    1:15" in lines[1]
     assert all(len(line) <= columns for line in lines)
     assert lines[-1].endswith("no console for 3 s, ends in 5 min")
     assert lines[0].endswith("WHY") is (columns == 200)

@@ -23,9 +23,11 @@ def outcome_of(
     if replay:
         return (1, store.lost) if store.lost and not store.hello else (0, "")
     if store.bye is not None:
+        from gemini_live_runtime.journal.completion.missing_parts import unfinished_turn
+
         reason = (store.bye.reason or store.view.ended or "ended").rstrip(".")
         # Whoever has watched knows that the model said nothing, and that it was hung up in a turn.
-        known = f"turn {store.view.turn} was not finished" if store.bye.exit_code == 0 else ""
+        known = unfinished_turn(store.view.turn) if store.bye.exit_code == 0 else ""
         told = [one.text for one in store.bye.missing if one.part != "output" and one.text != known]
         missing = ", ".join(told)
         rest = f" Not complete: {sanitise_line(missing, 500)}." if missing else ""

@@ -5,13 +5,12 @@ They ask for commands to send, screens to open and moments to show.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from textual import on
 
 from gemini_live_tui.console.command_sender import CommandSender
 from gemini_live_tui.console.composition import ComposedScreen
 from gemini_live_tui.console.navigation import Navigation
+from gemini_live_tui.console.notices import Notices
 from gemini_live_tui.console.tab_bar import TabBar
 from gemini_live_tui.console.time_travel import TimeTravel
 from gemini_live_tui.messages import (
@@ -23,16 +22,12 @@ from gemini_live_tui.messages import (
     GoToTime,
     OpenScreen,
     PaneChanged,
-    RunAction,
     SendOrder,
     ShowDetails,
     ShowHint,
     ShowWatcher,
 )
 from gemini_live_tui.panes.base import Pane
-
-if TYPE_CHECKING:
-    from gemini_live_tui.messages import Level
 
 
 class PaneMessages(ComposedScreen):
@@ -41,29 +36,18 @@ class PaneMessages(ComposedScreen):
     The screen itself makes the controllers.
     """
 
+    notices: Notices
     sender: CommandSender
     navigation: Navigation
     time_travel: TimeTravel
 
-    async def perform(self, ident: str, *arguments: str) -> None:
-        """Run an action of the table."""
-        raise NotImplementedError
-
-    def say(self, message: str, level: Level = "info", *, passing: bool = False) -> None:
-        """Show a message above the transcript."""
-        raise NotImplementedError
-
     @on(ShowHint)
     def _on_show_hint(self, message: ShowHint) -> None:
-        self.say(message.text, passing=True)
+        self.notices.say(message.text, passing=True)
 
     @on(SendOrder)
     def _on_send_order(self, message: SendOrder) -> None:
         self.sender.order(message.order)
-
-    @on(RunAction)
-    async def _on_run_action(self, message: RunAction) -> None:
-        await self.perform(message.id)
 
     @on(Pane.TabChosen)
     @on(TabBar.Chosen)
@@ -97,7 +81,7 @@ class PaneMessages(ComposedScreen):
 
         screen = WhyScreen.about(self.console, message.seq)
         if screen is None:
-            self.say("There is nothing to explain here.", passing=True)
+            self.notices.say("There is nothing to explain here.", passing=True)
         else:
             self.console.enter(screen)
 

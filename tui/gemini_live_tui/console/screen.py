@@ -34,10 +34,7 @@ from gemini_live_tui.console.too_small import MIN_HEIGHT, MIN_WIDTH
 from gemini_live_tui.console.turn_commands import TurnCommands
 from gemini_live_tui.console.unbound_keys import UnboundKeys, is_typing, place_of
 from gemini_live_tui.console.utterance_sound import UtteranceSound
-from gemini_live_tui.messages import (
-    KeysChanged,
-    TextSubmitted,
-)
+from gemini_live_tui.messages import KeysChanged, RunAction, TextSubmitted
 from gemini_live_tui.painting import painter_guard
 from gemini_live_tui.painting.formatting import until_next_second
 from gemini_live_tui.painting.style_cache import forget_closed_widgets
@@ -306,6 +303,10 @@ class ConsoleScreen(PaneMessages):
             self.grid.go_to("transcript")
         if self.body.search.is_attached:
             self.body.search.begin()
+
+    @on(RunAction)
+    async def _on_run_action(self, message: RunAction) -> None:
+        await self.perform(message.id)
 
     async def perform(self, ident: str, *arguments: str) -> None:
         """Run an action of the table; `arguments` were written behind its command."""

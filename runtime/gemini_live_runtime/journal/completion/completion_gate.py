@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterable
 from typing import Any, Literal
 
 from gemini_live_runtime import events as ev
-from gemini_live_runtime.journal.completion.missing_parts import Completion, MissingPart, Part
+from gemini_live_runtime.journal.completion.missing_parts import Completion, MissingPart, Part, unfinished_turn
 from gemini_live_runtime.journal.completion.open_work import OpenWork
 from gemini_live_runtime.text import sanitise_line
 
@@ -169,7 +169,7 @@ class RealtimeCompletionGate:
         for reason in dict.fromkeys(reasons):
             yield _count(reasons.count(reason), f"tool call {reason[0]}", f"tool calls {reason[1]}")
         if work.is_turn_open and not unanswered:
-            yield f"turn {work.turn} was not finished"
+            yield unfinished_turn(work.turn)
         elif self._playing:
             yield "the answer was not played to its end"
 

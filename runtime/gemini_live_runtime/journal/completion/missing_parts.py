@@ -39,6 +39,11 @@ class MissingPart:
     text: str
 
 
+def unfinished_turn(number: int) -> str:
+    """Return the text of an ending that lacks a turn's."""
+    return f"turn {number} was not finished"
+
+
 @record
 class Completion:
     """Result of a run: its missing parts, in the order of `EXIT_CODES`."""
