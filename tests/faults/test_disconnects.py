@@ -47,7 +47,7 @@ ENOUGH_FOR_SETUP = 3000
 class Clerk(Parrot):
     """Dialogue that calls `book(number=7)` for "book 7", and repeats anything else."""
 
-    def respond(self, text: str, *, typed: bool) -> Reply:
+    def respond(self, text: str, *, typed: bool, is_doubtful: bool = False) -> Reply:
         if text.startswith("book "):
             self.said.append(text)
             return Reply(calls=(ToolRequest("book", {"number": int(text[5:])}),))

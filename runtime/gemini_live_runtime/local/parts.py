@@ -19,10 +19,14 @@ SPEECH_RATE = 24_000
 
 @record
 class Recognition:
-    """Recognised utterance: `text` is "" when rejected, `score` is 0 to 1."""
+    """Recognised utterance: `text` is "" when rejected, `score` is 0 to 1.
+
+    A doubtful one is asked about before it is acted on.
+    """
 
     text: str
     score: float
+    is_doubtful: bool = False
 
 
 class Recogniser(Protocol):
@@ -117,8 +121,8 @@ class Dialogue(Protocol):
         """Return what to say unasked; no text for nothing."""
         ...
 
-    def respond(self, text: str, *, typed: bool) -> Reply:
-        """Answer an utterance; "" was not understood."""
+    def respond(self, text: str, *, typed: bool, is_doubtful: bool = False) -> Reply:
+        """Answer an utterance; "" was not understood, and a doubtful one is asked about."""
         ...
 
     def on_unsaid(self) -> None:

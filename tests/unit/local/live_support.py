@@ -93,7 +93,7 @@ class Parrot:
             return Reply(self.broken.rest_of((f"You typed {self.broken.asked}.",)))
         return Reply("Welcome.")
 
-    def respond(self, text: str, *, typed: bool) -> Reply:
+    def respond(self, text: str, *, typed: bool, is_doubtful: bool = False) -> Reply:
         owed = [self.unsaid, *(self.reply_to(lost, typed=True) for lost in self.lost.pop())]
         whole = joined(*owed, self.reply_to(text, typed=typed))
         self.owed, self.unsaid = whole if typed else joined(*owed), Reply()

@@ -73,6 +73,23 @@ def test_can_and_cant_sound_alike_and_are_asked_about(said: str, asked: str) -> 
     assert calls_for_sam().respond("it is not urgent", typed=False).text == "Very well."
 
 
+def test_doubtful_words_are_asked_about_and_acted_on_after_a_yes() -> None:
+    dialogue = ScriptedDialogue(bundled_script("concierge"))
+    dialogue.declare({"get_weather": {}})
+    asked = dialogue.respond("what is the weather in Naples", typed=False, is_doubtful=True)
+    assert (asked.text, asked.calls) == ("Do you mean: what is the weather in Naples?", ())
+    (call,) = dialogue.respond("yes", typed=False).calls
+    assert (call.name, call.args) == ("get_weather", {"city": "Naples"})
+
+
+def test_after_a_no_nothing_is_done_about_doubtful_words() -> None:
+    dialogue = ScriptedDialogue(bundled_script("concierge"))
+    dialogue.declare({"get_weather": {}})
+    dialogue.respond("what is the weather in Naples", typed=False, is_doubtful=True)
+    answer = dialogue.respond("no", typed=False)
+    assert (answer.text, answer.calls) == ("All right.", ())
+
+
 def test_after_a_yes_what_can_wait_waits() -> None:
     dialogue = calls_for_sam()
     assert [dialogue.respond(said, typed=False).text for said in ("it can wait", "yes")][-1] == "Very well."

@@ -2,7 +2,7 @@ import pytest
 
 from gemini_live_runtime.local.language.dictated_words import as_typed
 from gemini_live_runtime.local.parts import Reply, ToolRequest
-from gemini_live_runtime.local.recognition.dictation import choose, denies_otherwise
+from gemini_live_runtime.local.recognition.dictation import Dictated, choose, denies_otherwise
 from gemini_live_runtime.local.recognition.rejection import Decoding, Segment
 
 TIMER = Reply(calls=(ToolRequest("set_timer", {"minutes": 10}),))
@@ -17,8 +17,13 @@ def decoding(text: str, score: float = -10.0, phones: str = "") -> Decoding:
     return Decoding(text, score, segments)
 
 
-def chosen(english: Decoding, dialogue: Decoding, **meant: Reply) -> str:
+def choice(english: Decoding, dialogue: Decoding, **meant: Reply) -> Dictated:
     return choose(english, dialogue, {text.replace("_", " "): reply for text, reply in meant.items()}.get)
+
+
+def chosen(english: Decoding, dialogue: Decoding, **meant: Reply) -> str:
+    made = choice(english, dialogue, **meant)
+    return "" if made.is_doubtful else made.text
 
 
 def test_words_that_mean_nothing_are_refused() -> None:
@@ -49,6 +54,28 @@ def test_two_ways_to_say_the_same_are_taken() -> None:
 def test_a_tool_is_not_called_with_a_number_that_only_one_of_them_heard() -> None:
     english, dialogue = decoding("timer when minutes", -10.0), decoding("timer ten minutes", -9.0)
     assert chosen(english, dialogue, timer_ten_minutes=TIMER) == ""
+
+
+def test_a_number_that_only_the_dialogues_words_have_is_asked_about() -> None:
+    english, dialogue = decoding("timer when minutes", -10.0), decoding("timer ten minutes", -9.0)
+    assert choice(english, dialogue, timer_ten_minutes=TIMER) == Dictated("timer ten minutes", is_doubtful=True)
+
+
+def test_a_number_that_sounds_like_a_word_of_all_english_is_taken() -> None:
+    english, dialogue = decoding("timer ate minutes", -10.0, "same"), decoding("timer eight minutes", -9.0, "same")
+    assert chosen(english, dialogue, timer_eight_minutes=TIMER) == "timer eight minutes"
+
+
+def test_of_two_numbers_that_sound_alike_neither_is_taken() -> None:
+    english, dialogue = decoding("timer fifty minutes", -10.0, "same"), decoding("timer fifteen minutes", -9.0, "same")
+    assert chosen(english, dialogue, timer_fifteen_minutes=TIMER) == ""
+
+
+def test_what_fits_all_english_a_little_better_is_taken_where_the_two_sound_alike() -> None:
+    english = decoding("yellow there", -10.0, "abcdefg")
+    assert chosen(english, decoding("hello there", -10.003, "abcdefz"), hello_there=HELLO) == "hello there"
+    assert chosen(english, decoding("hello there", -10.003, "abcdxyz"), hello_there=HELLO) == ""
+    assert chosen(english, decoding("hello there", -10.03, "abcdefz"), hello_there=HELLO) == ""
 
 
 def test_a_tool_gets_no_number_that_only_all_english_tells_the_use_of() -> None:

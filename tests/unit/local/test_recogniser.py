@@ -39,6 +39,20 @@ def test_words_that_no_dictionary_has_are_recognised() -> None:
     assert recognise(say("flite:slt", "frobnicate widget"), talk).text == "frobnicate widget"
 
 
+def test_a_city_that_the_script_lacks_is_asked_about_in_place_of_the_nearest() -> None:
+    talk = dialogue()
+    talk.declare({"get_weather": {}})
+    heard = recognise(say("flite:slt", "what is the weather in Naples"), talk)
+    assert (heard.text, heard.is_doubtful) == ("what is the weather in Naples", True)
+
+
+def test_a_city_of_the_script_is_heard_without_a_doubt() -> None:
+    talk = dialogue()
+    talk.declare({"get_weather": {}})
+    heard = recognise(say("flite:slt", "what is the weather in Lisbon"), talk)
+    assert (heard.text, heard.is_doubtful) == ("what is the weather in lisbon", False)
+
+
 def test_an_answer_is_heard_only_while_its_question_is_open() -> None:
     talk = dialogue()
     talk.declare({"book_table": {}})

@@ -159,13 +159,16 @@ class ScriptedDialogue:
             rest = state.broken.rest_of((self._wording.fill_sentences(self._script.greeting),))
         return rest
 
-    def respond(self, text: str, *, typed: bool) -> Reply:
-        """Answer an utterance; "" was not understood. Typed and spoken mean the same."""
+    def respond(self, text: str, *, typed: bool, is_doubtful: bool = False) -> Reply:
+        """Answer an utterance; "" was not understood. Typed and spoken mean the same.
+
+        A doubtful one is asked about: after a yes it is acted on.
+        """
         state = self._state
         owed = self._owed(but=text)
         if is_call_off(Words(text).plain):
             owed = self._without_calls(owed)
-        sure = "" if typed else self._question_of_can(text)
+        sure = question_of(text) if is_doubtful else "" if typed else self._question_of_can(text)
         whole = (*owed, Reply(sure) if sure else self._reply_to(text))
         if typed:
             state.owed = whole

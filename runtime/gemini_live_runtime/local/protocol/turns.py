@@ -338,7 +338,7 @@ class Turns:
             self._start_count(turn)
             turn.is_read = True
             return conversation.dialogue.prompt()
-        text = request.text
+        text, is_doubtful = request.text, False
         if request.pcm:
             spoken = await self._recognise(turn, request)
             if spoken is None:
@@ -348,13 +348,14 @@ class Turns:
                 self._reported_no_recogniser = True
                 if not text:
                     return Reply(NO_RECOGNISER.format(why=conversation.no_recogniser))
-            text = f"{text} {spoken or ''}".strip()
+            else:
+                text, is_doubtful = f"{text} {spoken.text}".strip(), spoken.is_doubtful
         self._start_count(turn)
         # What cut off an answer and has no words was most likely no person: answering it would invite the next one.
         if not text and (self._config.proactive or request.interrupts):
             return Reply()
         turn.is_read = True
-        return conversation.dialogue.respond(text, typed=not request.pcm)
+        return conversation.dialogue.respond(text, typed=not request.pcm, is_doubtful=is_doubtful)
 
     def _reply_to_results(self, turn: Turn, results: CallResults) -> Reply:
         turn.is_read = True
@@ -381,7 +382,7 @@ class Turns:
             context.add(Entry("user", Modality.AUDIO, audio_tokens(seconds), turn.heard))
         turn.prompt = context.prompt()
 
-    async def _recognise(self, turn: Turn, said: UserTurn) -> str | None:
+    async def _recognise(self, turn: Turn, said: UserTurn) -> Recognition | None:
         early = self._early.pop(id(said), None)
         turn.recognition = early or asyncio.ensure_future(self._conversation.recognise(said.pcm))
         # An interruption stops the turn, not the recognition of what the user has said.
@@ -390,7 +391,7 @@ class Turns:
             await self._transcribe(turn, heard)
         else:
             turn.heard = heard.text if heard else ""
-        return turn.heard if heard else None
+        return heard
 
     async def _transcribe(self, turn: Turn, heard: Recognition | None) -> None:
         turn.heard = heard.text if heard else ""

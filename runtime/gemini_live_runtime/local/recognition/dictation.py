@@ -15,12 +15,21 @@ from gemini_live_runtime.local.language.vocabulary import NEGATIONS, expand
 from gemini_live_runtime.local.language.words import parse_number
 from gemini_live_runtime.local.parts import Reply
 from gemini_live_runtime.local.recognition.rejection import Decoding, similarity
+from gemini_live_runtime.local.recognition.spoken_values import sounds_alike, words_beside
+from gemini_live_runtime.records import record
 
 LEAST_LEAD = 0.01
 """Least lead in score, per 100 frames, of the dialogue's words over all English."""
 
 LEAST_ALIKE = 0.5
 """Least similarity of sound of what was heard in the two ways."""
+
+LEAST_LEAD_ALIKE = -0.02
+LEAST_ALIKE_FOR_LESS = 0.7
+"""Least lead where the two sound that much alike.
+
+Of 463 spoken sentences of the open sets (flite:slt) 12 more are understood than without, none wrongly, and one more of
+240 that no dialogue covers."""
 
 _GOES_ON = NEGATIONS.union({"and", "plus", "with"})
 """Words after a beginning that say more than it."""
@@ -36,6 +45,14 @@ Preview = Callable[[str], Reply | None]
 """Function that returns what a text would be answered, None when it is not understood."""
 
 
+@record
+class Dictated:
+    """Words that were said, "" when that is unsure; doubtful ones have to be asked about."""
+
+    text: str = ""
+    is_doubtful: bool = False
+
+
 def denies_otherwise(one: str, other: str) -> bool:
     """Return True for "it can wait" and "it can't wait", which sound much the same."""
     (denied, said), (other_denied, other_said) = _denied_and_said(one), _denied_and_said(other)
@@ -48,36 +65,42 @@ def _denied_and_said(text: str) -> tuple[set[str], set[str]]:
     return {word for word, denied in verbs if denied}, {word for word, denied in verbs if not denied}
 
 
-def choose(english: Decoding, dialogue: Decoding, preview: Preview) -> str:
-    """Return the words that were said, "" when that is unsure."""
-    if similarity(dialogue.phones, english.phones) < LEAST_ALIKE or denies_otherwise(english.text, dialogue.text):
-        return ""
+def choose(english: Decoding, dialogue: Decoding, preview: Preview) -> Dictated:
+    """Return the words that were said, none when they are unsure."""
+    alike = similarity(dialogue.phones, english.phones)
+    if alike < LEAST_ALIKE or denies_otherwise(english.text, dialogue.text):
+        return Dictated()
     dialogue_text = _with_heard_numbers(dialogue.text, english.text)
     in_english, in_dialogue = as_typed(english.text), as_typed(dialogue_text)
     meant_in_english, meant = preview(in_english), preview(in_dialogue)
     if meant is not None and meant_in_english is not None and meant.calls != meant_in_english.calls:
-        return ""
+        return Dictated()
     if meant is not None and len(meant.calls) > 1 and (meant_in_english is None or not meant_in_english.calls):
-        return ""  # Of several things some may have been misheard.
+        return Dictated()  # Of several things some may have been misheard.
+    lead = _lead(dialogue, english)
     numbers = _numbers(english.text)
     is_same_call = meant is not None and meant_in_english is not None and bool(meant.calls)
     are_numbers_sure = is_same_call or numbers == _numbers(dialogue_text)
-    if meant is not None and _leads(dialogue, english) and (are_numbers_sure or not meant.calls):
-        return in_dialogue
+    if meant is not None and lead >= LEAST_LEAD and (are_numbers_sure or not meant.calls):
+        return Dictated(in_dialogue)
     # A tool gets a number only when the dialogue's words, too, say what it is for.
     is_agreed = are_numbers_sure and (
         not numbers or meant is not None or _beside_numbers(english.text) == _beside_numbers(dialogue_text)
     )
     if meant_in_english is not None and (is_agreed or not meant_in_english.calls):
-        return in_english
+        return Dictated(in_english)
+    is_likely = lead >= LEAST_LEAD or (lead >= LEAST_LEAD_ALIKE and alike >= LEAST_ALIKE_FOR_LESS)
+    if meant is not None and is_likely:
+        is_sure = are_numbers_sure or not meant.calls or _sound_numbers_alike(dialogue, english)
+        return Dictated(in_dialogue, is_doubtful=not is_sure)
     beginning = _beginning(english.text.split(), dialogue.text.split())
     reply = preview(beginning) if beginning else None
     if reply is None or not reply.calls:
-        return ""
+        return Dictated()
     # Where the rest asks for something as well, the beginning is less than what was asked for.
     count = len(beginning.split())
     rests = (preview(as_typed(" ".join(one.text.split()[count:]))) for one in (english, dialogue))
-    return "" if any(rest is not None and rest.calls for rest in rests) else beginning
+    return Dictated("" if any(rest is not None and rest.calls for rest in rests) else beginning)
 
 
 def _with_heard_numbers(text: str, other: str) -> str:
@@ -113,9 +136,25 @@ def _beside_numbers(text: str) -> list[list[str]]:
     ]
 
 
-def _leads(dialogue: Decoding, english: Decoding) -> bool:
+def _lead(dialogue: Decoding, english: Decoding) -> float:
+    """Return the lead in score, per 100 frames, of the dialogue's words over all English."""
     frames = dialogue.segments[-1].last + 1 if dialogue.segments else 1
-    return (dialogue.score - english.score) / frames * 100 >= LEAST_LEAD
+    return (dialogue.score - english.score) / frames * 100
+
+
+def _sound_numbers_alike(one: Decoding, other: Decoding) -> bool:
+    """Return True when both heard the sound of each number, as in "two" and "to"."""
+    return _has_sounds_of_numbers(one, other) and _has_sounds_of_numbers(other, one)
+
+
+def _has_sounds_of_numbers(one: Decoding, other: Decoding) -> bool:
+    for segment in one.segments:
+        number = _numbers(segment.word)
+        beside = words_beside([segment], other)
+        others = [found for word in beside for found in _numbers(word.word)]
+        if number and (not sounds_alike([segment], beside) or others not in ([], number)):
+            return False
+    return True
 
 
 def _numbers(text: str) -> list[int]:

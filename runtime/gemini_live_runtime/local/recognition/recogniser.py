@@ -23,9 +23,19 @@ from gemini_live_runtime.errors import MissingExtraError
 from gemini_live_runtime.installation import install_command
 from gemini_live_runtime.local.language.letter_sounds import guess_phones
 from gemini_live_runtime.local.parts import RECOGNISER_RATE, Dialogue, Recognition
-from gemini_live_runtime.local.recognition.dictation import choose, denies_otherwise
+from gemini_live_runtime.local.recognition.dictation import Dictated, choose, denies_otherwise
 from gemini_live_runtime.local.recognition.language_model import English, LanguageModel, build_language_model
-from gemini_live_runtime.local.recognition.rejection import ACCEPT, Decoding, Evidence, Segment, confidence, weigh
+from gemini_live_runtime.local.recognition.rejection import (
+    ACCEPT,
+    LOG_FLOOR,
+    NOTHING,
+    Decoding,
+    Evidence,
+    Segment,
+    confidence,
+    weigh,
+)
+from gemini_live_runtime.local.recognition.spoken_values import text_to_ask
 from gemini_live_runtime.local.scripts.grammar import Grammar
 from gemini_live_runtime.local.scripts.sample_sentences import SampleSentences
 
@@ -54,7 +64,6 @@ _MAX_GAIN = 300.0
 _SILENT = 1e-4
 _WIDE_BEAMS = {"beam": 1e-60, "pbeam": 1e-60, "wbeam": 1e-40}
 _FILLERS = ("<s>", "</s>", "<sil>", "SIL", "(NULL)", "[NOISE]", "[SPEECH]", "+NSN+", "+SPN+")
-_LOG_FLOOR = -700.0
 
 
 def _model_folder() -> Path:
@@ -76,20 +85,25 @@ def _models() -> dict[str, Any]:
 class DecodedUtterance:
     """Decoded utterance with its evidence, as used for fitting the weights."""
 
-    __slots__ = ("complete", "dictated", "evidence", "text")
+    __slots__ = ("complete", "dictated", "english", "evidence", "phrase", "text")
 
     def __init__(
         self,
         text: str,
         complete: bool,
         evidence: Evidence | None,
-        dictated: tuple[Decoding, Decoding] | None = None,
+        dictated: Decoding | None = None,
+        *,
+        phrase: Decoding = NOTHING,
+        english: Decoding = NOTHING,
     ) -> None:
-        """`dictated` is what was said by all English, and by the dialogue's own words."""
+        """Keep decodings by the dialogue's own words, its phrases, and all English."""
         self.text = text
         self.complete = complete
         self.evidence = evidence
         self.dictated = dictated
+        self.phrase = phrase
+        self.english = english
 
 
 class Engine:
@@ -163,11 +177,11 @@ class Engine:
             evidence = weigh(heard, english, self._decode(self._loop, sound, phones=True))
             is_sure = confidence(evidence) >= ACCEPT and not denies_otherwise(heard.text, english.text)
             if samples is None or is_sure:
-                return DecodedUtterance(heard.text, True, evidence)
+                return DecodedUtterance(heard.text, True, evidence, phrase=heard, english=english)
         if samples is None:
             return DecodedUtterance(heard.text, False, None)
         dictated = self._decode(self._dictating(samples), sound)
-        return DecodedUtterance(heard.text, evidence is not None, evidence, (english, dictated))
+        return DecodedUtterance(heard.text, evidence is not None, evidence, dictated, phrase=heard, english=english)
 
     def _dictating(self, samples: SampleSentences) -> Any:
         """Return the decoder for sentences like `samples`, made once."""
@@ -247,7 +261,7 @@ class Engine:
         decoder.end_utt()
         best = decoder.hyp()
         if best is None:
-            return Decoding("", _LOG_FLOOR, ())
+            return NOTHING
         segments = tuple(
             Segment(
                 item.word,
@@ -280,7 +294,7 @@ _INITIAL_CMN = "45.88,-5.20,-2.33,6.73,-8.40,-2.02,-1.46,-5.58,-1.91,-2.14,-0.19
 
 
 def _log(score: float) -> float:
-    return max(math.log(score), _LOG_FLOOR) if score > 0 else _LOG_FLOOR
+    return max(math.log(score), LOG_FLOOR) if score > 0 else LOG_FLOOR
 
 
 def prepare(pcm: bytes) -> bytes:
@@ -354,9 +368,13 @@ class PocketsphinxRecogniser:
         )
         score = confidence(opinion.evidence) if opinion.evidence is not None else 0.0
         if score >= ACCEPT and opinion.dictated is None:
-            return Recognition(opinion.text, score)
-        text = choose(*opinion.dictated, dialogue.preview) if opinion.dictated is not None else ""
-        return Recognition(text, score)
+            said, decoding = Dictated(opinion.text), opinion.phrase
+        elif opinion.dictated is not None:
+            said, decoding = choose(opinion.english, opinion.dictated, dialogue.preview), opinion.dictated
+        else:
+            return Recognition("", score)
+        asked = text_to_ask(said.text, decoding, opinion.english, dialogue.preview)
+        return Recognition(asked or said.text, score, is_doubtful=said.is_doubtful or bool(asked))
 
     async def close(self) -> None:
         """Do nothing: the models stay loaded for the next connection."""

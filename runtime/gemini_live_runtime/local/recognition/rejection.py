@@ -39,6 +39,13 @@ class Decoding:
         return tuple(phone for segment in self.segments for phone in segment.phones)
 
 
+LOG_FLOOR = -700.0
+"""Log of the score of what was not decoded."""
+
+NOTHING = Decoding("", LOG_FLOOR, ())
+"""Decoding without words."""
+
+
 @record
 class Evidence:
     """Comparison of the grammar's decoding with the free one and the phone loop."""
