@@ -61,6 +61,25 @@ def test_a_number_that_only_the_dialogues_words_have_is_asked_about() -> None:
     assert choice(english, dialogue, timer_ten_minutes=TIMER) == Dictated("timer ten minutes", is_doubtful=True)
 
 
+def test_words_that_all_english_and_the_dialogue_hear_alike_are_taken_as_typed() -> None:
+    assert chosen(decoding("write down eggs"), decoding("write down eggs")) == "write down eggs"
+    assert chosen(decoding("eggs please"), decoding("eggs please")) == ""
+
+
+def test_a_word_that_sounds_like_no_is_asked_about_where_a_no_changes_what_is_done() -> None:
+    heard = decoding("a new timer")
+    assert choice(heard, heard, a_new_timer=TIMER, a_no_timer=TIMER) == Dictated("a new timer")
+    assert choice(heard, heard, a_new_timer=TIMER) == Dictated("a new timer", is_doubtful=True)
+    assert choice(heard, heard, a_new_timer=HELLO) == Dictated("a new timer")
+
+
+def test_of_two_meanings_the_likelier_is_asked_about() -> None:
+    english, dialogue = decoding("timer now", -10.0, "same"), decoding("weather now", -9.0, "same")
+    assert choice(english, dialogue, timer_now=TIMER, weather_now=WEATHER) == Dictated("weather now", is_doubtful=True)
+    unlikely = decoding("weather now", -11.0, "same")
+    assert choice(english, unlikely, timer_now=TIMER, weather_now=WEATHER) == Dictated()
+
+
 def test_a_number_that_sounds_like_a_word_of_all_english_is_taken() -> None:
     english, dialogue = decoding("timer ate minutes", -10.0, "same"), decoding("timer eight minutes", -9.0, "same")
     assert chosen(english, dialogue, timer_eight_minutes=TIMER) == "timer eight minutes"

@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 import re
+from itertools import pairwise
 
 from gemini_live_runtime.local.language.polite_conditions import POLITE_CONDITION
 
@@ -25,13 +26,63 @@ _FORBIDS = re.compile(
 )
 _QUOTES = re.compile(r"[\"\u201c\u201d\u00ab\u00bb]|:(?!\d)|(?<!\w)['\u2018](?!em\b).+['\u2019](?!\w)")
 
+_PUNCTUATION = re.compile(r"[,;!?()\u2013\u2014\n]|[.:](?!\d)|\s-+\s")
+_STARTS = re.compile(
+    r"(?:i'm|i've|i'll|i'd|i am|i have|i will|i suppose|i guess|we're|we've|we'll|we are|we have|it's|it is|that's"
+    r"|he's|she's|they're|there's|is (?:it|there|that|he|she)|are you|(?:would|could|can|will) you|(?:what|how) about"
+    r"|(?:the|my|our) \w+(?: (?:is|are|has|have)|'s)|only|just (?:a|an|the|in)|anything (?:in|on|at|later|earlier)"
+    r"|you (?:sound|look|are)|starting|tops|easily|no more)\b"
+)
+"""Words with which a clause begins where nothing is punctuated: speech is not, nor is what many people type."""
+_LEADS = re.compile(
+    r"(?:(?:no|oh|well|ok|okay|sorry|right|yes|yeah|hmm|evening|morning) )*"
+    r"(?:never mind|on second thoughts?|hang on|hold on|no wait|wait|nothing (?:important|special|urgent|much)"
+    r"|that's no good)"
+    r"(?= \w+ \w+)"
+)
+"""Remarks before what is wanted."""
+_GOES_ON = frozenset({
+    "and", "or", "but", "if", "when", "that", "because", "so", "what", "where", "how", "why", "who", "which", "than",
+    "as", "like", "whether", "unless", "until", "till", "while", "after", "before", "since", "once", "think",
+    "thinks", "thought", "know", "knows", "knew", "say", "says", "said", "saying", "told", "tell", "hear", "heard",
+    "hope", "wish", "guess", "suppose", "reckon", "believe", "bet", "sure", "afraid", "glad", "sorry", "see", "feel",
+    "means", "mean", "meant", "not", "to", "for", "in", "on", "at", "of", "with", "about", "from", "by", "the", "a",
+    "an", "my", "your", "our", "me", "him", "her", "them", "us", "is", "are", "was", "were", "be", "now", "do", "did",
+    "does", "have", "has", "had", "can", "could", "would", "will", "note", "down", "it's", "that's", "i'm", "only",
+    "just",
+})  # fmt: skip
+"""Words before which nothing begins: "he said I'm late", "tell him I've called"."""
+_CONDITIONS = frozenset({
+    "if", "when", "whenever", "should", "once", "another", "unless", "had", "were", "after", "next", "tell", "ask",
+    "say",
+})  # fmt: skip
+"""First words of texts whose end is no clause of its own: "when I'm paid I'll pay", "tell her it's late"."""
+_LEAST_WORDS = 2
+
 MAX_CLAUSES = 6
 
 
 def clauses_of(text: str) -> list[str]:
     """Return the clauses of `text`; [] for a single one, and for too many."""
     parts = [part.strip() for part in _BREAKS.split(text) if part.strip(" .,-'\"")]
+    if not _PUNCTUATION.search(text.rstrip(" .!?")):
+        parts = [clause for part in parts for clause in _clauses_by_their_starts(part)]
     return parts if 1 < len(parts) <= MAX_CLAUSES else []
+
+
+def _clauses_by_their_starts(text: str) -> list[str]:
+    """Return the clauses of a text without punctuation, found by how clauses begin."""
+    lead = _LEADS.match(text.lower())
+    first, rest = (text[: lead.end()], text[lead.end() :].strip()) if lead else ("", text)
+    words = rest.split()
+    starts = [0]
+    is_whole = bool(words) and words[0].lower() in _CONDITIONS
+    for at in range(_LEAST_WORDS, 0 if is_whole else len(words)):
+        before = words[at - 1].lower()
+        if at - starts[-1] >= _LEAST_WORDS and before not in _GOES_ON and _STARTS.match(" ".join(words[at:]).lower()):
+            starts.append(at)
+    clauses = [" ".join(words[start:end]) for start, end in pairwise([*starts, len(words)])]
+    return [first, *clauses] if first else clauses
 
 
 def quotes(text: str) -> bool:

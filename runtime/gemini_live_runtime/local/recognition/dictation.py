@@ -34,6 +34,11 @@ Of 463 spoken sentences of the open sets (flite:slt) 12 more are understood than
 _GOES_ON = NEGATIONS.union({"and", "plus", "with"})
 """Words after a beginning that say more than it."""
 
+_ENOUGH_ALIKE = 3
+"""Least number of words for speech to be taken as typed, where all English and the dialogue's words are the same."""
+
+_SOUND_LIKE_NO = frozenset({"new", "know"})
+
 _LEAST_BEGINNING = 4
 """Least number of words of a beginning that counts."""
 
@@ -67,17 +72,28 @@ def _denied_and_said(text: str) -> tuple[set[str], set[str]]:
 
 def choose(english: Decoding, dialogue: Decoding, preview: Preview) -> Dictated:
     """Return the words that were said, none when they are unsure."""
+    said = _choose(english, dialogue, preview)
+    return Dictated(said.text, is_doubtful=True) if _may_be_denied(said.text, preview) else said
+
+
+def _choose(english: Decoding, dialogue: Decoding, preview: Preview) -> Dictated:
+    if english.text == dialogue.text and len(english.text.split()) >= _ENOUGH_ALIKE:
+        return Dictated(as_typed(dialogue.text))
     alike = similarity(dialogue.phones, english.phones)
     if alike < LEAST_ALIKE or denies_otherwise(english.text, dialogue.text):
         return Dictated()
     dialogue_text = _with_heard_numbers(dialogue.text, english.text)
     in_english, in_dialogue = as_typed(english.text), as_typed(dialogue_text)
     meant_in_english, meant = preview(in_english), preview(in_dialogue)
-    if meant is not None and meant_in_english is not None and meant.calls != meant_in_english.calls:
-        return Dictated()
-    if meant is not None and len(meant.calls) > 1 and (meant_in_english is None or not meant_in_english.calls):
-        return Dictated()  # Of several things some may have been misheard.
     lead = _lead(dialogue, english)
+    is_likely = lead >= LEAST_LEAD or (lead >= LEAST_LEAD_ALIKE and alike >= LEAST_ALIKE_FOR_LESS)
+    doubtful = (
+        Dictated(in_dialogue, is_doubtful=True) if is_likely and meant is not None and meant.calls else Dictated()
+    )
+    if meant is not None and meant_in_english is not None and meant.calls != meant_in_english.calls:
+        return doubtful
+    if meant is not None and len(meant.calls) > 1 and (meant_in_english is None or not meant_in_english.calls):
+        return doubtful  # Of several things some may have been misheard.
     numbers = _numbers(english.text)
     is_same_call = meant is not None and meant_in_english is not None and bool(meant.calls)
     are_numbers_sure = is_same_call or numbers == _numbers(dialogue_text)
@@ -89,10 +105,9 @@ def choose(english: Decoding, dialogue: Decoding, preview: Preview) -> Dictated:
     )
     if meant_in_english is not None and (is_agreed or not meant_in_english.calls):
         return Dictated(in_english)
-    is_likely = lead >= LEAST_LEAD or (lead >= LEAST_LEAD_ALIKE and alike >= LEAST_ALIKE_FOR_LESS)
     if meant is not None and is_likely:
         is_sure = are_numbers_sure or not meant.calls or _sound_numbers_alike(dialogue, english)
-        return Dictated(in_dialogue, is_doubtful=not is_sure)
+        return Dictated(in_dialogue) if is_sure else doubtful
     beginning = _beginning(english.text.split(), dialogue.text.split())
     reply = preview(beginning) if beginning else None
     if reply is None or not reply.calls:
@@ -101,6 +116,14 @@ def choose(english: Decoding, dialogue: Decoding, preview: Preview) -> Dictated:
     count = len(beginning.split())
     rests = (preview(as_typed(" ".join(one.text.split()[count:]))) for one in (english, dialogue))
     return Dictated("" if any(rest is not None and rest.calls for rest in rests) else beginning)
+
+
+def _may_be_denied(text: str, preview: Preview) -> bool:
+    """Return True for "new coffee please", where "no coffee please" is another thing."""
+    words = text.split()
+    other = " ".join("no" if word in _SOUND_LIKE_NO else word for word in words)
+    reply = preview(text) if other != text else None
+    return bool(reply is not None and reply.calls) and preview(other) != reply
 
 
 def _with_heard_numbers(text: str, other: str) -> str:

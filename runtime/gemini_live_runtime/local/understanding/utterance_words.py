@@ -4,12 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from gemini_live_runtime.local.language.dictated_words import FIRST_NAMES
 from gemini_live_runtime.local.language.vocabulary import HESITATIONS, expand_in_place
 from gemini_live_runtime.local.language.words import parse_number, split_original, split_words
 
 _PAUSES = (",", ";", ".", ":", "!", "?", "\u2026")
 _GO_ON = frozenset({"hundred", "twenty", "thirty", "forty", "fifty", "sixty", "seventy", "eighty", "ninety"})
 """Words of a number that goes on: a pause behind them ends it, as in "a hundred, and fifty a month"."""
+
+_NAMES = frozenset(FIRST_NAMES)
 
 
 class Words:
@@ -23,6 +26,8 @@ class Words:
         self.plain: list[str] = []
         self.original: list[str] = []
         said = list(_said(text))
+        if text.islower():
+            said = [(word.capitalize() if word in _NAMES else written, word, pause) for written, word, pause in said]
         for at, (written, word, has_pause) in enumerate(said):
             before, after = (said[at - 1][1] if at else ""), (said[at + 1][1] if at + 1 < len(said) else "")
             meant = expand_in_place(word, before, after)
