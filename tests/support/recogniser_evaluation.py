@@ -58,9 +58,13 @@ the museum is closed for repairs
 
 @dataclass
 class Counts:
-    """Sentence counts: covered (right, lost, mistaken) and not (refused, accepted)."""
+    """Sentence counts: covered (right, lost, mistaken) and not (refused, accepted).
+
+    Of those that are right some are asked about before they are acted on.
+    """
 
     right: int = 0
+    asked: int = 0
     lost: int = 0
     wrong: int = 0
     refused: int = 0
@@ -104,8 +108,10 @@ async def evaluate(voices: Sequence[str] = VOICES, stride: int = 1) -> dict[str,
     counts = {voice: Counts() for voice in voices}
     for index, (voice, count) in enumerate(counts.items()):
         for sentence in covered(dialogue.grammar, voice, index % stride, stride):
-            heard = (await ear.recognise(say(voice, sentence))).text
+            recognition = await ear.recognise(say(voice, sentence))
+            heard = recognition.text.lower() if recognition.is_doubtful else recognition.text
             count.right += heard == sentence
+            count.asked += recognition.is_doubtful
             count.lost += heard == ""
             count.wrong += heard not in ("", sentence)
         for sentence in UNCOVERED[index % stride :: stride]:

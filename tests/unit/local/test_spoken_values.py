@@ -20,18 +20,18 @@ PHONES = {
 }
 
 
-def decoding(text: str) -> Decoding:
+def decoding(text: str, acoustic: float = -100.0) -> Decoding:
     """Return a decoding that takes ten frames for each word."""
     segments = tuple(
-        Segment(word, tuple(PHONES.get(word.partition("(")[0], word).split()), at * 10, at * 10 + 9, -1.0)
+        Segment(word, tuple(PHONES.get(word.partition("(")[0], word).split()), at * 10, at * 10 + 9, acoustic)
         for at, word in enumerate(text.split())
     )
     return Decoding(text, -10.0, segments)
 
 
-def asked(said: str, english: str) -> str:
+def asked(said: str, english: str, acoustic: float = -80.0) -> str:
     """Return the text to ask about where `said` was chosen and all English heard another."""
-    return text_to_ask(said, decoding(said), decoding(english), weather)
+    return text_to_ask(said, decoding(said), decoding(english, acoustic), weather)
 
 
 def weather(text: str) -> Reply | None:
@@ -52,6 +52,10 @@ def test_a_city_that_sounds_like_what_all_english_heard_is_said() -> None:
 
 def test_a_name_that_only_all_english_has_is_asked_about_in_place_of_the_nearest_one() -> None:
     assert asked("rain in athens", "rain in naples") == "rain in Naples"
+
+
+def test_a_name_that_fits_little_better_is_not_put_in_the_place_of_a_city() -> None:
+    assert asked("rain in athens", "rain in naples", acoustic=-91.0) == "rain in Athens"
 
 
 def test_a_city_in_whose_place_common_words_were_heard_is_asked_about() -> None:
