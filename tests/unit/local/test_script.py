@@ -5,6 +5,7 @@ import pytest
 import gemini_live_runtime.local.scripts.script as script_module
 from gemini_live_runtime.agents.concierge import concierge
 from gemini_live_runtime.errors import ConfigError
+from gemini_live_runtime.local.dialogue.scripted import ScriptedDialogue
 from gemini_live_runtime.local.scripts.grammar import build_grammar, spoken_values
 from gemini_live_runtime.local.scripts.script import bundled_names, bundled_script, load_script, parse_script
 from gemini_live_runtime.local.understanding.matching import Matcher
@@ -36,6 +37,7 @@ def test_a_small_script_is_read() -> None:
         ("format = 1", "", "format"),
         ("format = 1", 'format = 1\ncall_by_name = "no"', "call_by_name"),
         ('name = "small"', 'nme = "small"', "nme"),
+        ('name = "small"', 'name = "small"\nlisten_for = ["rain in {town}"]', "listen_for"),
         ("weather in {city}", "weather in {town}", "intent 'weather'.say"),
         ("weather in {city}", "weather in {city", "intent 'weather'.say"),
         ("weather in {city}", "?!", "intent 'weather'.say"),
@@ -215,6 +217,29 @@ def test_whatever_the_recogniser_listens_for_the_dialogue_understands() -> None:
                     match = matcher.match(pattern, Words(words))
                     assert match is not None, words
                     assert match.cost <= 0.2, words
+
+
+BEFORE = {"restaurant": "a pasta please", "concierge": "set a timer for ten minutes"}
+
+
+@pytest.mark.parametrize("name", [name for name in bundled_names() if bundled_script(name).listen_for])
+def test_whatever_is_listened_for_besides_is_understood_in_some_phase(name: str) -> None:
+    script = bundled_script(name)
+    phases = dict.fromkeys(["", *(phase for intent in script.intents for phase in intent.during)])
+    for pattern in script.listen_for:
+        said = " ".join(p if isinstance(p, str) else spoken_values(script.slots[p.slot])[0] for p in pattern)
+        assert any(is_understood(said, name, phase) for phase in phases), said
+
+
+def is_understood(said: str, name: str, phase: str) -> bool:
+    """Return True when a dialogue answers what is said in a phase by more than a fallback."""
+    script = bundled_script(name)
+    dialogue = ScriptedDialogue(script)
+    dialogue.declare({call.tool: {} for intent in script.intents for call in intent.calls})
+    dialogue.instruct(phase)
+    dialogue.respond(BEFORE.get(name, "hello"), typed=True)
+    dialogue.respond(said, typed=True)
+    return dialogue.snapshot()["misses"] == 0
 
 
 CALLING = """

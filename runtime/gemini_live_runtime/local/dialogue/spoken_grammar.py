@@ -24,7 +24,7 @@ def spoken_grammar(script: Script, state: DialogueState) -> Grammar:
 
     It includes phrases of other phases, so that they are transcribed correctly though not understood.
     """
-    patterns = [pattern for intent in script.intents for pattern in intent.say]
+    patterns = [*script.listen_for, *(pattern for intent in script.intents for pattern in intent.say)]
     if state.pending is not None:
         patterns += script.slots[state.pending.slot].answer
     patterns += state.consent.patterns

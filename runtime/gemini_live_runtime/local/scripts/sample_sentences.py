@@ -71,6 +71,9 @@ class _Sampler:
                 has_slot = any(isinstance(part, SlotRef) for part in pattern)
                 for _ in range(_OF_A_PHRASE if has_slot else 2):
                     yield self._said(pattern)
+        for pattern in script.listen_for:
+            for _ in range(_OF_A_PHRASE):
+                yield self._said(pattern)
         for slot in script.slots.values():
             for value in self._values[slot.name]:
                 for pattern in slot.answer:

@@ -3,7 +3,8 @@
 A script defines what users can say, which tool that calls, and the answers.
 
 TOML, `format = 1`. Top level: `name`, `title`, `greeting`, `fallback`, `unavailable`, `timeout`, `failed`, `told`,
-`prompted` (templates, see template.py), `examples` (phrases to show), `filler` (words that change nothing when typed).
+`prompted` (templates, see template.py), `examples` (phrases to show), `filler` (words that change nothing when typed),
+`listen_for` (patterns that a recogniser listens for besides those of `say`, and that are read like typed sentences).
 A sentence of `greeting` or `fallback` is left out when its placeholders cannot be filled; `fallback_again` (a template)
 answers a second utterance in a row that is not understood. `about` and `abilities` are texts for templates: `{about}`
 goes on "I'm", `{abilities}` "I can". With `everyday = true` the intents of everyday.toml are understood as well. With

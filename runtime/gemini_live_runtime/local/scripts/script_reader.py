@@ -51,7 +51,7 @@ class ScriptReader:
         known = {
             "format", "name", "title", "about", "abilities", "everyday", "greeting", "fallback", "fallback_again",
             "unavailable", "timeout", "failed", "told", "prompted", "examples", "filler", "concepts", "slots",
-            "intent", "cue", "extract", "facts", "pronunciations", "call_by_name",
+            "intent", "cue", "extract", "facts", "pronunciations", "call_by_name", "listen_for",
         }  # fmt: skip
         self._only(data, known, "")
         if data.get("format") != FORMAT:
@@ -90,6 +90,7 @@ class ScriptReader:
             title=self._text(data, "title", ""),
             call_by_name=self._flag(data, "call_by_name", "", default=True),
             examples=self._texts(data, "examples", ""),
+            listen_for=self._patterns(data, "listen_for", ""),
             filler=tuple(tuple(expand(split_words(item))) for item in self._texts(data, "filler", "")),
             slots=self._slots,
             intents=intents,
@@ -313,7 +314,7 @@ class ScriptReader:
         return ScriptedCall(self._text(raw, "tool", where, required=True), dict(args), tuple(needs))
 
     def _patterns(self, raw: dict[str, Any], key: str, where: str) -> tuple[Pattern, ...]:
-        return tuple(self._pattern(text, f"{where}.{key}") for text in self._texts(raw, key, where))
+        return tuple(self._pattern(text, f"{where}.{key}".lstrip(".")) for text in self._texts(raw, key, where))
 
     def _pattern(self, text: str, where: str) -> Pattern:
         parts: list[str | SlotRef] = []

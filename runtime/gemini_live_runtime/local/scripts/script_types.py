@@ -181,3 +181,5 @@ class Script:
     extract: Mapping[str, tuple[ExtractRule, ...]] = field(default_factory=dict)
     facts: Mapping[str, tuple[str, str]] = field(default_factory=dict)
     """Words before and after a value (folded) in an instruction, by the fact's name."""
+    listen_for: tuple[Pattern, ...] = ()
+    """Patterns that a recogniser listens for besides; they are read like typed sentences."""
