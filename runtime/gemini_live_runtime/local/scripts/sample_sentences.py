@@ -71,9 +71,6 @@ class _Sampler:
                 has_slot = any(isinstance(part, SlotRef) for part in pattern)
                 for _ in range(_OF_A_PHRASE if has_slot else 2):
                     yield self._said(pattern)
-        for pattern in script.listen_for:
-            for _ in range(_OF_A_PHRASE):
-                yield self._said(pattern)
         for slot in script.slots.values():
             for value in self._values[slot.name]:
                 for pattern in slot.answer:
@@ -90,6 +87,9 @@ class _Sampler:
             for year in range(1930, 2000):
                 yield ("born", "in", *spoken_year(str(year)).split())
         yield from map(_spelled, script.filler)
+        for pattern in script.listen_for:
+            for _ in range(_OF_A_PHRASE):
+                yield self._said(pattern)
 
     def _said(self, pattern: Pattern, chosen: Mapping[str, Spoken] | None = None) -> Spoken:
         """Return a sentence of `pattern`, () when a slot has no spoken value."""
