@@ -58,6 +58,11 @@ def test_a_name_that_fits_little_better_is_not_put_in_the_place_of_a_city() -> N
     assert asked("rain in athens", "rain in naples", acoustic=-91.0) == "rain in Athens"
 
 
+def test_a_city_that_fits_better_than_all_english_is_said() -> None:
+    assert asked("rain in athens", "rain in naples", acoustic=-106.0) == ""
+    assert asked("rain in athens", "rain in naples", acoustic=-104.0) == "rain in Athens"
+
+
 def test_a_city_in_whose_place_common_words_were_heard_is_asked_about() -> None:
     assert asked("rain in athens", "rain in today") == "rain in Athens"
 
