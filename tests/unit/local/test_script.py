@@ -232,7 +232,7 @@ def test_whatever_is_listened_for_besides_is_understood_in_some_phase(name: str)
 
 
 def is_understood(said: str, name: str, phase: str) -> bool:
-    """Return True when a dialogue answers what is said in a phase by more than a fallback."""
+    """Return True when a dialogue has more than a fallback for it in a phase."""
     script = bundled_script(name)
     dialogue = ScriptedDialogue(script)
     dialogue.declare({call.tool: {} for intent in script.intents for call in intent.calls})

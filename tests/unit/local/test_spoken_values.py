@@ -30,7 +30,7 @@ def decoding(text: str, acoustic: float = -100.0) -> Decoding:
 
 
 def asked(said: str, english: str, acoustic: float = -80.0) -> str:
-    """Return the text to ask about where `said` was chosen and all English heard another."""
+    """Return the text to ask about where all English heard other words."""
     return text_to_ask(said, decoding(said), decoding(english, acoustic), weather)
 
 

@@ -52,7 +52,7 @@ Preview = Callable[[str], Reply | None]
 
 @record
 class Dictated:
-    """Words that were said, "" when that is unsure; doubtful ones have to be asked about."""
+    """Words that were said, "" when unsure; doubtful ones have to be asked about."""
 
     text: str = ""
     is_doubtful: bool = False
@@ -119,7 +119,7 @@ def _choose(english: Decoding, dialogue: Decoding, preview: Preview) -> Dictated
 
 
 def _may_be_denied(text: str, preview: Preview) -> bool:
-    """Return True for "new coffee please", where "no coffee please" is another thing."""
+    """Return True for "new coffee", where "no coffee" means another thing."""
     words = text.split()
     other = " ".join("no" if word in _SOUND_LIKE_NO else word for word in words)
     reply = preview(text) if other != text else None

@@ -1,6 +1,6 @@
 """Find values of a call that were hardly said, and what to ask in their place.
 
-A grammar, and a model of the dialogue's sentences, have only the names that the script has: whoever asks for the
+A grammar, and a model of the dialogue's sentences, have only the names that the script has: who asks for the
 weather in Naples is heard to say the name that comes nearest. All English has most names. A value counts as said where
 all English heard it at that place, or words that sound like it.
 """
@@ -33,7 +33,9 @@ _OVERLAP = 2
 
 
 def text_to_ask(text: str, chosen: Decoding, english: Decoding, preview: Callable[[str], Reply | None]) -> str:
-    """Return the text to ask about before `text` is acted on, "" when its values were said.
+    """Return the text to ask about before `text` is acted on.
+
+    It is "" when all values of its calls were said.
 
     `chosen` is the decoding that `text` is from. A name that only all English has is put in the value's place.
     """
