@@ -160,7 +160,7 @@ def _beside_numbers(text: str) -> list[list[str]]:
 
 
 def _lead(dialogue: Decoding, english: Decoding) -> float:
-    """Return the lead in score, per 100 frames, of the dialogue's words over all English."""
+    """Return the lead in score, per 100 frames, of the dialogue over all English."""
     frames = dialogue.segments[-1].last + 1 if dialogue.segments else 1
     return (dialogue.score - english.score) / frames * 100
 
