@@ -101,6 +101,11 @@ class Dialogue(Protocol):
         """Additional pronunciations of words, in ARPAbet."""
         ...
 
+    @property
+    def is_asking(self) -> bool:
+        """True while an answer is expected: even a short one that was not understood is replied to."""
+        ...
+
     def declare(self, tools: Mapping[str, Mapping[str, Any]]) -> None:
         """Set the client's tools: name to JSON schema of the parameters."""
         ...

@@ -53,6 +53,7 @@ class Parrot:
 
     def __init__(self) -> None:
         self.said: list[str] = []
+        self.is_asking = False
         self.broken = BrokenAnswer()
         self.lost = LostWords()
         self.owed = self.unsaid = Reply()

@@ -64,6 +64,16 @@ def test_a_phrase_calls_its_tool_with_what_was_said(said: str, tool: str, args: 
     assert called(hear(concierge(), said)) == [(tool, args)]
 
 
+def test_an_answer_is_expected_while_a_question_is_open() -> None:
+    dialogue = concierge()
+    hear(dialogue, "tell me a story")
+    assert not dialogue.is_asking
+    hear(dialogue, "book a table")
+    assert dialogue.is_asking
+    dialogue.respond("what is the weather in Naples", typed=False, is_doubtful=True)
+    assert dialogue.is_asking
+
+
 def test_what_is_missing_is_asked_for_one_by_one() -> None:
     dialogue = concierge()
     assert hear(dialogue, "book a table").text == "For how many people?"

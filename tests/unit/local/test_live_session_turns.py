@@ -183,6 +183,25 @@ async def test_speech_that_was_not_understood_is_answered_and_not_transcribed() 
 
 
 @virtual
+async def test_a_cough_is_not_answered() -> None:
+    async with session(TestParts("", "hello")) as client:
+        await client.audio(hiss(0.5) + voice(0.6) + hiss(1))
+        turn = await client.turn()
+        assert (turn.input, turn.output, turn.pcm) == ("", "", b"")
+        await client.audio(voice(1) + hiss(1))
+        assert (await client.turn()).output == "You said hello."
+
+
+@virtual
+async def test_a_short_sound_is_answered_where_an_answer_was_asked_for() -> None:
+    parts = TestParts("")
+    async with session(parts) as client:
+        parts.parrots[0].is_asking = True
+        await client.audio(hiss(0.5) + voice(0.6) + hiss(1))
+        assert (await client.turn()).output == "I didn't catch that."
+
+
+@virtual
 async def test_a_proactive_model_stays_silent_at_what_it_did_not_understand() -> None:
     async with session(TestParts(""), proactivity={"proactiveAudio": True}) as client:
         await client.audio(hiss(0.5) + voice(1) + hiss(1))

@@ -80,6 +80,11 @@ class ScriptedDialogue:
         """ARPAbet pronunciations that the script defines."""
         return self._script.pronunciations
 
+    @property
+    def is_asking(self) -> bool:
+        """True while a question is open."""
+        return bool(self._state.question or phrase_asked(self._state.last_reply) or self._state.text_question)
+
     def declare(self, tools: Mapping[str, Mapping[str, Any]]) -> None:
         """Set the client's tools: name to JSON schema of the parameters."""
         self._state.tools = dict(tools)

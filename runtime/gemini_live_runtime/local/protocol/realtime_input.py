@@ -11,6 +11,7 @@ from gemini_live_runtime.local.protocol.activity import (
     MAX_UTTERANCE_S,
     MIN_VOICED_MS,
     RATE,
+    SHORT_VOICE_MS,
     ActivityDetector,
     Ended,
     Started,
@@ -215,7 +216,8 @@ class RealtimeInputReader:
             else:
                 await self._on_activity(VoiceActivityType.ACTIVITY_END, edge.offset_s)
                 noise = edge.voiced_ms < MIN_VOICED_MS
-                await self._on_end(None if noise else UserTurn(pcm=edge.pcm))
+                is_short = edge.voiced_ms < SHORT_VOICE_MS
+                await self._on_end(None if noise else UserTurn(pcm=edge.pcm, is_short=is_short))
 
 
 def user_turn_of(content: Content) -> UserTurn:

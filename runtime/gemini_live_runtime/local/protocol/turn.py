@@ -25,6 +25,8 @@ class UserTurn:
     """True when the context already contains it."""
     interrupts: bool = False
     """True when it cut off an answer that could be heard."""
+    is_short: bool = False
+    """True when the voice was so short that without words it is taken for a cough."""
 
 
 @record

@@ -351,8 +351,10 @@ class Turns:
             else:
                 text, is_doubtful = f"{text} {spoken.text}".strip(), spoken.is_doubtful
         self._start_count(turn)
-        # What cut off an answer and has no words was most likely no person: answering it would invite the next one.
-        if not text and (self._config.proactive or request.interrupts):
+        # What cut off an answer and has no words was most likely no person: answering it would invite the next one. Out
+        # of silence, a short one was a cough, unless an answer was asked for.
+        is_noise = request.interrupts or (request.is_short and not conversation.dialogue.is_asking)
+        if not text and (self._config.proactive or is_noise):
             return Reply()
         turn.is_read = True
         return conversation.dialogue.respond(text, typed=not request.pcm, is_doubtful=is_doubtful)
