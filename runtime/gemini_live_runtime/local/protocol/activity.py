@@ -26,9 +26,9 @@ MIN_VOICED_MS = 160
 """Least voice (ms) of an utterance; less is noise and gets no answer."""
 
 SHORT_VOICE_MS = 720
-"""Voice (ms) below which what has no words is taken for a cough: nobody is asked to say it again.
+"""Length of voice (ms) below which a sound without words counts as a cough.
 
-Coughs, hums and a throat that is cleared, as drawn for this, have 340 to 700 ms of voice."""
+Coughs, hums and a cleared throat, as drawn for this, have 340 to 700 ms of voice."""
 
 MAX_PADDING_MS = 10_000
 """Largest `prefixPaddingMs` and `silenceDurationMs`."""
