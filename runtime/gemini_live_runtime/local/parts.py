@@ -103,7 +103,7 @@ class Dialogue(Protocol):
 
     @property
     def is_asking(self) -> bool:
-        """True while an answer is expected: even a short one that was not understood is replied to."""
+        """True while an answer is expected: a short sound is replied to then."""
         ...
 
     def declare(self, tools: Mapping[str, Mapping[str, Any]]) -> None:
