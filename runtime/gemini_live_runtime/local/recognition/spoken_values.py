@@ -7,6 +7,7 @@ all English heard it at that place, or words that sound like it.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterator, Sequence
 
 from gemini_live_runtime.local.language.vocabulary import COMMON_WORDS, EVERYDAY_WORDS
@@ -53,8 +54,8 @@ def text_to_ask(text: str, chosen: Decoding, english: Decoding, preview: Callabl
         names = [name for word in heard if (name := _written(word)) not in COMMON_WORDS | EVERYDAY_WORDS]
         said = " ".join(map(_written, place))
         is_name = len(names) == 1 and lead_of_english >= LEAST_BETTER
-        other = text.replace(said, names[0].capitalize()) if is_name else ""
-        return other if _tools(preview(other)) == _tools(reply) else text.replace(said, value)
+        other = _with(text, said, names[0].capitalize()) if is_name else ""
+        return other if _tools(preview(other)) == _tools(reply) else _with(text, said, value)
     return ""
 
 
@@ -63,6 +64,11 @@ def _texts(reply: Reply | None) -> Iterator[str]:
         for value in call.args.values():
             if isinstance(value, str) and not any(char.isdigit() for char in value):
                 yield value
+
+
+def _with(text: str, said: str, value: str) -> str:
+    """Return `text` with `value` for the words `said`."""
+    return re.sub(rf"\b{re.escape(said)}\b", lambda _: value, text, count=1)
 
 
 def _tools(reply: Reply | None) -> list[str]:
