@@ -1,8 +1,9 @@
 """Decide which words were said, when no phrase of the grammar was.
 
 Speech is dictated twice: with the words of all English, and with those that people say to this dialogue. Other speech
-fits English better. Where the two would have the dialogue do different things, neither is taken. Where they differ only
-in how a long sentence ends, its beginning is: "give me a shout in ten minutes, I've got the bath running".
+fits English better. Where the two would have the dialogue do different things, it asks about the likelier first. Where
+they differ only in how a long sentence ends, its beginning is taken: "give me a shout in ten minutes, I've got the bath
+running".
 """
 
 from __future__ import annotations

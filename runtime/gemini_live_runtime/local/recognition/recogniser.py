@@ -1,8 +1,8 @@
 """Recognise speech by pocketsphinx: a grammar of phrases, then dictation.
 
 All decoding of a process runs in one thread with one set of models, because pocketsphinx decoders are not thread-safe
-and the models are large. `rejection.py` decides whether the decoded phrase was really said, and `dictation.py` which
-other words were.
+and the models are large. `rejection.py` decides whether the decoded phrase was really said, `dictation.py` which
+other words were, and `spoken_values.py` whether a name in them was.
 """
 
 from __future__ import annotations

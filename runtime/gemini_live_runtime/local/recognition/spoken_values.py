@@ -14,7 +14,7 @@ from gemini_live_runtime.local.language.vocabulary import COMMON_WORDS, EVERYDAY
 from gemini_live_runtime.local.parts import Reply
 from gemini_live_runtime.local.recognition.rejection import LOG_FLOOR, Decoding, Segment, similarity
 
-LEAST_ALIKE = 0.7
+LEAST_ALIKE_IN_PLACE = 0.7
 """Least similarity of sound of a value and what all English heard in its place.
 
 Of 33 cities that the script lacks, each heard as another one, the most similar pair has 0.67 (Turin, Zurich)."""
@@ -29,6 +29,8 @@ LEAST_BETTER_THAN_ENGLISH = 0.5
 
 It is the dish of "order dish soup", where all English heard "dispute", by 0.6 to 3.3; of those 33 cities it is one."""
 
+_NO_NAMES = COMMON_WORDS | EVERYDAY_WORDS
+
 _OVERLAP = 2
 """Frames by which a word reaches into the value's place at least."""
 
@@ -36,9 +38,8 @@ _OVERLAP = 2
 def text_to_ask(text: str, chosen: Decoding, english: Decoding, preview: Callable[[str], Reply | None]) -> str:
     """Return the text to ask about before `text` is acted on.
 
-    It is "" when all values of its calls were said.
-
-    `chosen` is the decoding that `text` is from. A name that only all English has is put in the value's place.
+    It is "" when all values of its calls were said. `chosen` is the decoding that `text` is from. A name that only all
+    English has is put in the value's place.
     """
     reply = preview(text)
     for value in _texts(reply):
@@ -51,7 +52,7 @@ def text_to_ask(text: str, chosen: Decoding, english: Decoding, preview: Callabl
         lead_of_english = _fit(heard) - _fit(place)
         if lead_of_english <= -LEAST_BETTER_THAN_ENGLISH:
             continue
-        names = [name for word in heard if (name := _written(word)) not in COMMON_WORDS | EVERYDAY_WORDS]
+        names = [name for word in heard if (name := _written(word)) not in _NO_NAMES]
         said = " ".join(map(_written, place))
         is_name = len(names) == 1 and lead_of_english >= LEAST_BETTER
         other = _with(text, said, names[0].capitalize()) if is_name else ""
@@ -93,7 +94,7 @@ def words_beside(place: Sequence[Segment], decoding: Decoding) -> list[Segment]:
 
 def sounds_alike(place: Sequence[Segment], heard: Sequence[Segment]) -> bool:
     """Return True when two decodings of a place sound much the same."""
-    return similarity(_phones(place), _phones(heard)) >= LEAST_ALIKE
+    return similarity(_phones(place), _phones(heard)) >= LEAST_ALIKE_IN_PLACE
 
 
 def _fit(words: Sequence[Segment]) -> float:
