@@ -63,7 +63,7 @@ class Run:
 
 
 NOISE = """
-from gemini_live_tui.app import run_console
+from gemini_live_tui.run_console import run_console
 from gemini_live_tui.settings import ConsoleSettings
 
 async def source():

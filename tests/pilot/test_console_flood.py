@@ -8,7 +8,7 @@ import pytest
 from tests.support.console_driver import Driver, console
 
 from gemini_live_runtime import events as ev
-from gemini_live_tui.app import _collect_again
+from gemini_live_tui.run_console import _collect_again
 from gemini_live_tui.session_data import store
 from gemini_live_tui.widgets.line_list import Line
 

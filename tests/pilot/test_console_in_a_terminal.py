@@ -14,7 +14,7 @@ from tests.support.pseudo_terminal import PseudoTerminal
 HOSTILE = """
 from tests.pilot.test_console_hostile_text import PAYLOADS
 from tests.support.scripted_link import ScriptedLink, source_of
-from gemini_live_tui.app import run_console
+from gemini_live_tui.run_console import run_console
 from gemini_live_tui.settings import ConsoleSettings
 
 link = ScriptedLink()
@@ -28,7 +28,7 @@ print("OUTCOME", run_console(source_of(link), settings=ConsoleSettings(theme="em
 
 PLAIN = """
 from tests.support.scripted_link import ScriptedLink, source_of
-from gemini_live_tui.app import run_console
+from gemini_live_tui.run_console import run_console
 from gemini_live_tui.settings import ConsoleSettings
 
 link = ScriptedLink()
@@ -44,7 +44,8 @@ LEAVING += 'print("OUTCOME", done.exit_code, done.message)'
 CRASHING = """
 from tests.support.scripted_link import ScriptedLink, source_of
 from gemini_live_runtime.errors import GeminiLiveError
-from gemini_live_tui.app import ConsoleApp, run_console
+from gemini_live_tui.app import ConsoleApp
+from gemini_live_tui.run_console import run_console
 from gemini_live_tui.settings import ConsoleSettings
 
 def action_open(self, name):

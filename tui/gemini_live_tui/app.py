@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 import asyncio
-import atexit
-import gc
 import os
 import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
-from functools import cache, partial
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
 
@@ -22,7 +20,6 @@ from gemini_live_runtime.clock import Clock, LoopClock
 from gemini_live_tui import theming
 from gemini_live_tui.actions import Scope, bindings
 from gemini_live_tui.actions.keymap import keymap_problem, split_keymap, usable_keymap
-from gemini_live_tui.console.outcome import failure_of
 from gemini_live_tui.console.screen import ConsoleScreen
 from gemini_live_tui.console.unbound_keys import is_typing, place_of
 from gemini_live_tui.context import LiveScreen, MessageScreen
@@ -52,54 +49,6 @@ if TYPE_CHECKING:
     from gemini_live_tui.launcher import Choice
     from gemini_live_tui.session_data.link import LinkSource, SessionLink
     from gemini_live_tui.set_up.sound_helper import Report, SoundHelper
-
-FULL_COLLECTION_AFTER = 100
-"""Smaller garbage collections before a full one, in place of Python's 10.
-
-A full one takes 30 to 50 ms in a session of some ten thousand events, in which no key is answered; a flood of messages
-led to one every few seconds and found nothing.
-"""
-
-
-def run_console(link_source: LinkSource | None, *, settings: ConsoleSettings) -> ConsoleOutcome:
-    """Run a console to its end and restore the terminal.
-
-    Raises `GeminiLiveError`, with the way back to the session, when the console breaks down.
-
-    Starting is quicker with garbage collection off, so a caller may have turned it off before importing this module; it
-    is on again, with what start-up made left out of it for good, after the first paint.
-    """
-    gc.disable()
-    thresholds = gc.get_threshold()
-    _free_nothing_at_exit()
-    app = ConsoleApp(link_source, settings=settings)
-
-    def on_settled() -> None:
-        _collect_again()
-        app.leaving.leave_on_signals()
-
-    app.settled = on_settled
-    try:
-        outcome = app.run()
-        if app.failure is not None:
-            raise failure_of(app.failure, app.store, settings) from app.failure
-        return outcome or ConsoleOutcome(app.return_code or 1, "The console failed.")
-    finally:
-        gc.set_threshold(*thresholds)
-        gc.enable()
-
-
-def _collect_again() -> None:
-    gc.freeze()
-    young, middle, _ = gc.get_threshold()
-    gc.set_threshold(young, middle, FULL_COLLECTION_AFTER)
-    gc.enable()
-
-
-@cache
-def _free_nothing_at_exit() -> None:
-    # Python's last collection looks at all that a long session left: the system frees it at once.
-    atexit.register(gc.freeze)
 
 
 class ConsoleApp(App[ConsoleOutcome], inherit_bindings=False):
@@ -226,23 +175,6 @@ class ConsoleApp(App[ConsoleOutcome], inherit_bindings=False):
         from gemini_live_tui.set_up.sound_helper import SoundHelper
 
         return SoundHelper(on_report)
-
-    def devices_wanted(self) -> tuple[str, str]:
-        """Return the microphone and the speaker of the settings, "" for the system's."""
-        if self.settings.starter is not None:
-            return self.settings.starter.devices()
-        from gemini_live_tui.config import load
-
-        config = load(flags={"profile": self.settings.profile}).config
-        return config.audio_input, config.audio_output
-
-    def headphones_wanted(self) -> bool:
-        """Return True when the settings are those of a user with headphones."""
-        if self.settings.starter is not None:
-            return self.settings.starter.headphones()
-        from gemini_live_tui.config import load
-
-        return load(flags={"profile": self.settings.profile}).config.headphones
 
     @property
     def waiting(self) -> bool:

@@ -102,14 +102,6 @@ class ConsoleContext(Protocol):
         """Move the cursor to event `seq`."""
         ...
 
-    def devices_wanted(self) -> tuple[str, str]:
-        """Return the microphone and the speaker of the settings, "" for the system's."""
-        ...
-
-    def headphones_wanted(self) -> bool:
-        """Return True when the settings are those of a user with headphones."""
-        ...
-
     def sound_helper(self, on_report: Callable[[Report], None]) -> SoundHelper:
         """Return a new helper process, not started yet, that reports to `on_report`."""
         ...

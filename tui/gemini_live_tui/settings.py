@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 from gemini_live_runtime.records import keyword_record, record
 
 if TYPE_CHECKING:
+    from gemini_live_tui.config import Config
     from gemini_live_tui.launcher import Choice, Starter
 
 
@@ -55,6 +56,23 @@ class ConsoleSettings:
     """Name of the screen that is open at first, before a session; "" starts the session."""
     bye_timeout_s: float = 5.0
     """Seconds without a message of the engine after which quitting no longer waits for its answer."""
+
+    def devices(self) -> tuple[str, str]:
+        """Return the microphone and the speaker of the next session, "" for the system's."""
+        if self.starter is not None:
+            return self.starter.devices()
+        config = self._config()
+        return config.audio_input, config.audio_output
+
+    def headphones(self) -> bool:
+        """Return True when the next session is for a user with headphones."""
+        return self._config().headphones if self.starter is None else self.starter.headphones()
+
+    def _config(self) -> Config:
+        # Imported here, for no console needs it before its first paint.
+        from gemini_live_tui.config import load
+
+        return load(flags={"profile": self.profile}).config
 
 
 @record

@@ -24,7 +24,7 @@ def test_a_recording_is_named_only_when_there_is_one(
     if content is not None:
         (tmp_path / "events.jsonl").write_text(content)
     outcome = ConsoleOutcome(0, "The session is over: done.", "s1", folder=folder)
-    monkeypatch.setattr("gemini_live_tui.app.run_console", lambda source, settings: outcome)
+    monkeypatch.setattr("gemini_live_tui.run_console.run_console", lambda source, settings: outcome)
     start.show(None, ConsoleSettings(), recorded=True)
     expected = ["The session is over: done.", *(["Recorded: gemini-live-tui replay s1"] if told else [])]
     assert capsys.readouterr().out.splitlines() == expected
@@ -35,7 +35,7 @@ def test_a_recording_with_events_missing_is_named_as_a_part(
 ) -> None:
     (tmp_path / "events.jsonl").write_text('{}\n{"seq": 1}\n')
     outcome = ConsoleOutcome(0, "The session is over: done.", "s1", folder=str(tmp_path), missing="3 are missing.")
-    monkeypatch.setattr("gemini_live_tui.app.run_console", lambda source, settings: outcome)
+    monkeypatch.setattr("gemini_live_tui.run_console.run_console", lambda source, settings: outcome)
     start.show(None, ConsoleSettings(), recorded=True)
     told = capsys.readouterr().out.splitlines()
     assert told[1:] == ["3 are missing.", "Recorded in part: gemini-live-tui replay s1"]
@@ -64,7 +64,7 @@ def test_what_was_chosen_in_a_console_is_shown_next_until_nothing_was(
         return outcomes[len(shown) - 1]
 
     lives = iter((False, True))
-    monkeypatch.setattr("gemini_live_tui.app.run_console", run)
+    monkeypatch.setattr("gemini_live_tui.run_console.run_console", run)
     monkeypatch.setattr("gemini_live_runtime.engine.registry.is_alive", lambda folder: next(lives))
     starter = start.EngineStarter({}, Sound())
     assert start.show_all(start.resumed_source(folder), ConsoleSettings(attached=True, starter=starter)) == 3

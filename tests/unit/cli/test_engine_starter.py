@@ -183,7 +183,7 @@ def test_a_plain_demo_imports_no_click_redactor_or_events_before_its_first_paint
         "from gemini_live_tui.cli import console_start\n"
         "console_start.require_terminal = lambda: None\n"
         "console_start.show = lambda *_, **__: print(*sorted(sys.modules)) or sys.exit()\n"
-        "import gemini_live_tui.app\n"
+        "import gemini_live_tui.run_console\n"
         "gemini_live_tui.cli.main(['demo', '--no-sound'])\n"
     )
     imported = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout.split()

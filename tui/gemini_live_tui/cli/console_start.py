@@ -266,7 +266,7 @@ def settings_of(loaded: Loaded, **more: Any) -> ConsoleSettings:
 
 def show(source: LinkSource | None, settings: ConsoleSettings, *, recorded: bool = False) -> ConsoleOutcome:
     """Run the console; then print its message and the command to replay the session."""
-    from gemini_live_tui.app import run_console
+    from gemini_live_tui.run_console import run_console
 
     outcome = run_console(source, settings=settings)
     if outcome.message:

@@ -49,7 +49,7 @@ class PastSound:
                 Path(folder),
                 begin=cursor.playhead,
                 speed=cursor.speed,
-                device=self._console.devices_wanted()[1],
+                device=self._console.settings.devices()[1],
                 on_change=store.wake,
             )
 

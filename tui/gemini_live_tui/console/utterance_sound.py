@@ -57,7 +57,7 @@ class UtteranceSound:
             store.cursor.pause()
             self._mute()
             begin, self._end = span
-            device = self._console.devices_wanted()[1]
+            device = self._console.settings.devices()[1]
             self._playback = SoundPlayback(
                 store.history, Path(folder), begin=begin, end=self._end, speed=1.0, device=device, on_change=store.wake
             )

@@ -72,7 +72,7 @@ class AudioTestScreen(BoxScreen):
 
     @work(group="trial", exclusive=True)
     async def _begin(self) -> None:
-        microphone, speaker = self.console.devices_wanted()
+        microphone, speaker = self.console.settings.devices()
         await self._helper.order(self.TEST, input=microphone, output=speaker)
 
     def _mute(self, on: bool) -> None:

@@ -53,7 +53,7 @@ class DevicesScreen(BoxScreen):
         self._found: devices.DeviceListing | None = None
         self._listening = ""
         self._ordered: tuple[str, str, devices.DeviceOption] | None = None
-        self._headphones = console.headphones_wanted()
+        self._headphones = console.settings.headphones()
         self._headphones_order = ""
         """Id of the command that turns them on or off, until it is carried out."""
         self._speaker_title = Static(self._speaker(), classes="side", markup=False)
@@ -96,7 +96,7 @@ class DevicesScreen(BoxScreen):
         self._listening = ""
         found = await devices.find_devices()
         self._found = found
-        for side, wanted in zip(NOUNS, self.console.devices_wanted(), strict=True):
+        for side, wanted in zip(NOUNS, self.console.settings.devices(), strict=True):
             self._fill(side, wanted)
         if found.problem:
             self.say(f"{news} {found.problem} Press r to look again.".lstrip(), "warning")
