@@ -36,6 +36,7 @@ from gemini_live_runtime.session.agent.settle_engine import FireRateCounter  # n
 from gemini_live_runtime.session.definition.plan import SessionPlan  # noqa: E402
 from gemini_live_runtime.session.io.live_session import LiveSession  # noqa: E402
 from gemini_live_runtime.session.io.model_sound import ModelSound  # noqa: E402
+from gemini_live_runtime.session.lifespan import Lifespan  # noqa: E402
 from gemini_live_runtime.session.ports.sink import EventSink  # noqa: E402
 from gemini_live_runtime.state.computed import ComputedVar  # noqa: E402
 from gemini_live_runtime.state.guards import Guard  # noqa: E402
@@ -282,7 +283,7 @@ async def turns() -> bool:
     """Measure, print, judge."""
     whole, stamped = Turns(), Turns(Stamps())
     for one in (whole, stamped):
-        await one.orchestrator.begin()
+        await Lifespan(one.orchestrator).begin()
     names = [(changed, what) for changed in (False, True) for what in ("floor", "whole", "stamped", "everything")]
     samples: dict[tuple[bool, str], list[float]] = {name: [] for name in names}
     for _ in range(2 * ROUNDS):

@@ -142,7 +142,7 @@ LIVE_SESSION = rows(
     (
         "_wind_up",
         "the agent ends with the session",
-        instead_of("orchestrator.close", "self._connections.hang_up"),
+        instead_of("_lifespan.close", "self._connections.hang_up"),
         PERSISTENCE,
     ),
 )
@@ -161,7 +161,7 @@ CONNECTIONS = rows(
     ("_on_fault", "a fault of ours is told", gives("faults.internal", "''"), SUPERVISION),
     ("move_now", "a fresh server session knows nothing", drop("forget_handle"), HANDING_OVER),
     ("move_now", "the old connection is left at once", drop("_leave"), HANDING_OVER),
-    ("run", "the agent begins before the connection", drop("_orchestrator.begin"), PHASES),
+    ("run", "the agent begins before the connection", drop("_begin"), PHASES),
     ("_one", "a session is resumed", assign("handle", "''"), RECONNECTING),
     ("_open", "a setup carries the present instruction", gives("instruction_for_setup", "''"), PHASES),
     ("_read", "what an old connection says is not heard", decide("_is_unheard", False), HANDING_OVER),

@@ -96,12 +96,6 @@ ORCHESTRATOR = rows(
     ("_connect", "subscribers get events", drop("subscribe", "subscribers.push"), HANDLE),
     ("_connect", "session keys follow events", drop("subscribe", "session_keys.on_event"), FIGURES),
     ("_connect", "listeners of events are called", drop("subscribe", "listeners.on_event"), CALLBACKS),
-    ("begin", "a saved session is restored", gives("restore", "False"), PERSISTENCE),
-    ("begin", "everything is computed at the beginning", drop("settle.begin"), WATCHERS),
-    ("begin", "callbacks take part in the setup's instruction", drop("prepare_setup"), STEERING),
-    ("begin", "figures are reported in time", drop("timers.begin"), FIGURES),
-    ("close", "on_teardown", gives("control", "asyncio.sleep(0)", "on_teardown"), CALLBACKS),
-    ("close", "a session is saved at its end", gives("autosave.close", "asyncio.sleep(0)"), PERSISTENCE),
     ("_on_turn_started", "the beginning of a turn is a step", drop("put"), TOOLS),
     ("_on_phase_entered", "guards are read on entering", drop("schedule_refresh"), INSPECTION),
     (
@@ -120,6 +114,17 @@ ORCHESTRATOR = rows(
     ("_on_notes_dropped", "dropped notes are counted", drop("on_notes_dropped"), FIGURES),
     ("_on_subscriber_left", "losses are reported when a subscriber leaves", drop("report_loss"), HANDLE),
     ("_on_agent_finished", "background agents are reported", drop("emit"), BACKGROUND_CALLS),
+)
+
+LIFESPAN = rows(
+    "lifespan",
+    "Lifespan",
+    ("begin", "a saved session is restored", gives("restore", "False"), PERSISTENCE),
+    ("begin", "everything is computed at the beginning", drop("settle.begin"), WATCHERS),
+    ("begin", "callbacks take part in the setup's instruction", drop("prepare_setup"), STEERING),
+    ("begin", "figures are reported in time", drop("timers.begin"), FIGURES),
+    ("close", "on_teardown", gives("control", "asyncio.sleep(0)", "on_teardown"), CALLBACKS),
+    ("close", "a session is saved at its end", gives("autosave.close", "asyncio.sleep(0)"), PERSISTENCE),
 )
 
 LISTENERS = rows(
@@ -371,6 +376,7 @@ GUARD_MONITOR = rows(
 MUTATIONS = (
     *PIPELINE,
     *ORCHESTRATOR,
+    *LIFESPAN,
     *LISTENERS,
     *RETURNED_AGENTS,
     *DISPATCH,

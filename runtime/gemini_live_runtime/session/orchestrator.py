@@ -1,16 +1,16 @@
-"""Compose one agent from its parts, and run their common life.
+"""Compose one agent from its parts.
 
-The only module that knows every part. It makes them from the bottom up, gives each what it needs, and connects the few
-callbacks that point back up. What an event calls for is put on the task queue here (`_on_...`); the steps themselves
-are in `agent.turn_pipeline`.
+It makes them from the bottom up, gives each what it needs, and connects the few callbacks that point back up. What an
+event calls for is put on the task queue here (`_on_...`); the steps themselves are in `agent.turn_pipeline`. `lifespan`
+begins the parts and closes them.
 """
 
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Sequence
+from collections.abc import Sequence
 from contextlib import AbstractContextManager
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any
 
 from gemini_live_runtime import events as ev
 from gemini_live_runtime.commands import (
@@ -86,14 +86,6 @@ if TYPE_CHECKING:
     from gemini_live_runtime.session.ports.event_bus import EventBus
     from gemini_live_runtime.state.mutations import Mutation
     from gemini_live_runtime.state.store import State
-
-T = TypeVar("T")
-
-ENDING_S = 1.0
-"""Seconds that each part has to finish when the session ends."""
-
-TEARDOWN_S = 2.0
-"""Seconds that `on_teardown` listeners, and then the last snapshot, may take."""
 
 
 class Orchestrator:
@@ -361,116 +353,6 @@ class Orchestrator:
         bus.subscribe(self._on_turn_completed, ev.TurnCompleted)
         bus.subscribe(self.listeners.on_event, *EventListeners.KINDS)
 
-    # -- life --------------------------------------------------------------------------------------------------------
-
-    def _on_recorded(self, recorded: Sequence[ev.Event]) -> None:
-        """Note what of the engine before decides which calls ask."""
-        self.tools.notified.on_recorded(recorded)
-        self.memory.on_recorded(recorded)
-
-    async def begin(self) -> None:
-        """Restore an earlier session or enter the initial phase.
-
-        Before any connection is made. A part that fails is reported, and the rest begins: what the user says is
-        answered all the same.
-        """
-        is_restored = await self._begin("its kept state", self.autosave.restore())
-        await self._begin("its memory", self.memory.load())
-        await self._begin("the policies of its profile", self.consent.load())
-        self.settle.begin()
-        if self.agent.phases is not None and not is_restored:
-            await self._begin("its first phase", self.lifecycle.enter_first_phase(self.agent.phases))
-        await self._begin("what follows from its state", self.settle.settle())
-        await self._begin("its instruction", self.steering.prepare_setup())
-        self.timers.begin()
-        self.hot_reload.begin()
-        self.checkpoints.gate.begin()
-        self.agent.queue.begin()
-        self.notifications.begin()
-        self.tools.tasks.begin(lambda name: self.consent.policy(name)[0] == "allow")
-
-    async def _begin(self, part: str, work: Awaitable[T]) -> T | None:
-        """Return the result of `work`, or None when it failed, which is reported."""
-        try:
-            return await work
-        except Exception as error:
-            self.faults.internal(f"The agent begins without {part}", error)
-            return None
-
-    async def close(self) -> None:
-        """Finish what is under way, save the session, cancel the rest."""
-        agent, gate = self.agent, self.checkpoints.gate
-        agent.closed = True
-        self.updates.close()
-        self.timers.close()
-        self.pipeline.close()
-        self.observer.close()
-        self.withheld.close()
-        self.steering.close()
-        if self.agent.guards is not None:
-            self.agent.guards.close()
-        is_blocked = gate.has_waiting
-        if gate.end():
-            # Held steps are not let loose at the end: no console is there to hear or to stop them.
-            agent.queue.drop()
-        await self._close(self.pipeline.extraction.close())
-        await self._close(agent.queue.close(0.0 if is_blocked else ENDING_S), 2 * ENDING_S)
-        self.tools.give_rest()
-        await self._close(self.background_agents.close())
-        await self._close(self.operator.close())
-        await self._close(self.hot_reload.close())
-        for plan in self.leave_taking.leaving(*self._present, *reversed(self.handoff.paused)):
-            await self._close(self.lifecycle.leave(plan), TEARDOWN_S)
-        if not await self._close(self.callbacks.control("on_teardown"), TEARDOWN_S):
-            error = f"it took longer than {TEARDOWN_S:g} s; the session ended without it"
-            agent.emit(ev.CodeFailed(where="on_teardown", name="on_teardown", error=error))
-        agent.bus.publish_state()
-        await self._close(self.autosave.close(), TEARDOWN_S)
-        rest = (self.callbacks.close(ENDING_S / 2), self.executor.close(), self.code.close())
-        await self._close(asyncio.gather(*rest, return_exceptions=True))
-        agent.bus.publish_state()
-
-    def take_leave(self) -> None:
-        """Queue the present agent's `on_exit`, which may ask for last words."""
-        self.agent.queue.put("take leave", lambda: self.leave_taking.leave(*self._present))
-
-    @property
-    def _present(self) -> tuple[None, ...]:
-        # One that has yet to begin has nothing to end.
-        return (None,) if self.lifecycle.has_entered else ()
-
-    async def _close(self, part: Awaitable[Any], within_s: float = ENDING_S) -> bool:
-        """Close a part within its own time.
-
-        One that hangs or fails must not cost the others theirs.
-        """
-        try:
-            async with asyncio.timeout(within_s):
-                await part
-        except TimeoutError:
-            return False
-        except Exception as error:
-            self.code.failed("end of the session", "", error)
-        return True
-
-    @property
-    def is_quiet(self) -> bool:
-        """True when no step, tool, extraction or action runs or is owed."""
-        agent = self.agent
-        return (
-            agent.queue.idle
-            # A task waits for the user, and what awaits it waits for the task.
-            and self.tools.open_calls + self.code.active == self.handoff.waiting_places
-            and not self.pipeline.extraction.running
-            and not self.pipeline.awaits_reevaluation
-            and not self.observer.awaits_reaction
-            and not self.steering.is_waiting
-            and not self.handoff.is_waiting
-            and not self.background_agents.active_count
-            # Without a connection an armed prompt waits for one.
-            and not (agent.context_queue.has_prompt and agent.writer.live)
-        )
-
     def register(self, router: CommandRouter) -> None:
         """Register the operator's commands that the agent carries out."""
         for part in (self.debugger, self.operator, self.hot_reload):
@@ -528,6 +410,11 @@ class Orchestrator:
         self.agent.queue.put("tool cancelled", lambda: self.pipeline.call_listeners("on_tool_cancelled", [call_id]))
 
     # -- callbacks of the parts --------------------------------------------------------------------------------------
+
+    def _on_recorded(self, recorded: Sequence[ev.Event]) -> None:
+        """Note what of the engine before decides which calls ask."""
+        self.tools.notified.on_recorded(recorded)
+        self.memory.on_recorded(recorded)
 
     def _on_turn_done(self, number: int) -> None:
         self.reporter.report_turn(number)

@@ -37,7 +37,7 @@ def settle_unanswered(state: CoreState, now: float) -> bool:
 
 def _take_up_calls(state: CoreState) -> bool:
     """Let the model go on with calls that it has made for it; True for a prompt."""
-    # What it does not know any more is part of what it is told (`Orchestrator.on_connected`); with a call still
+    # What it does not know any more is part of what it is told (`AgentLifecycle.on_connected`); with a call still
     # running, its result is what it takes up; with a text to follow it is that.
     prompts = not (state.calls.awaits(state.turns.calls) or state.facts.owed or state.link.outbox.texts)
     outcome: Literal["prompted", "told"] = "prompted" if prompts else "told"

@@ -88,13 +88,15 @@ class ConnectionManager:
         perform: Callable[[list[Effect]], None],
         play: Callable[[Play], None],
         pause: Callable[[float], Awaitable[None]],
+        begin: Callable[[], Awaitable[None]],
         on_begun: Callable[[], None],
     ) -> None:
         """`pause(seconds)` returns once the session has been quiet for so long.
 
-        `play` gets a piece of the model's sound that has changed nothing else. `on_begun` is called when the agent has
-        begun, before the first connection.
+        `play` gets a piece of the model's sound that has changed nothing else. `begin` begins the agent; then, before
+        the first connection, `on_begun` is called.
         """
+        self._begin = begin
         self._on_begun = on_begun
         self._core = core
         self._orchestrator = orchestrator
@@ -139,7 +141,7 @@ class ConnectionManager:
         link = self._link
         began = self._clock.now()
         self._perform(self._core.connection.on_preparing(began))
-        await self._orchestrator.begin()
+        await self._begin()
         try:
             self._on_begun()
         except Exception as error:

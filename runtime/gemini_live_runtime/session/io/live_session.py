@@ -47,6 +47,7 @@ from gemini_live_runtime.session.io.effect_performer import EffectPerformer
 from gemini_live_runtime.session.io.handle import LiveHandle
 from gemini_live_runtime.session.io.run_context import RunContext
 from gemini_live_runtime.session.io.session_commands import SessionCommands
+from gemini_live_runtime.session.lifespan import Lifespan
 from gemini_live_runtime.session.metrics.sound_health import SoundHealth
 from gemini_live_runtime.session.orchestrator import Orchestrator
 from gemini_live_runtime.session.outbound.wire_writer import WireWriter
@@ -129,6 +130,7 @@ class LiveSession:
             self.bus.subscribe(self._health.on_event, *SoundHealth.KINDS)
         self.orchestrator = self._make_orchestrator(plan, capabilities, text_model, source, own_store, harness, consent)
         self.orchestrator.memory.session_id = started.session_id
+        self._lifespan = Lifespan(self.orchestrator)
         if self._kept is not None:
             take_up(core.state, self._kept)
         self._connections = ConnectionManager(
@@ -140,6 +142,7 @@ class LiveSession:
             perform=self._perform,
             play=self._performer.play_further,
             pause=self.until_quiet,
+            begin=self._lifespan.begin,
             on_begun=self._on_begun,
         )
         self.audio_input = AudioInput(
@@ -342,7 +345,7 @@ class LiveSession:
 
     async def _end_when_quiet(self) -> None:
         await self.until_quiet(0.0, tasks_too=True)
-        self.orchestrator.take_leave()
+        self._lifespan.take_leave()
         await self.until_quiet(0.0, tasks_too=True)
         self._perform(self._core.end(self._clock.now(), "all that was owed is said", 0, "drain"))
 
@@ -377,7 +380,7 @@ class LiveSession:
         So they are while calls wait for tasks, which wait for the user.
         """
         is_silent = not (self._audio.playing or self.audio_input.turns.is_completing)
-        return self._core.is_quiet and is_silent and self.orchestrator.is_quiet
+        return self._core.is_quiet and is_silent and self._lifespan.is_quiet
 
     async def until_quiet(self, seconds: float, *, microphone_too: bool = False, tasks_too: bool = False) -> None:
         """Return once the session was quiet for `seconds`, or is over.
@@ -450,7 +453,7 @@ class LiveSession:
             (self.orchestrator.handoff.close, ENDING_S),
             (self.orchestrator.notifications.close, ENDING_S),
             (self.orchestrator.tools.close, 2 * ENDING_S),
-            (self.orchestrator.close, AGENT_ENDING_S),
+            (self._lifespan.close, AGENT_ENDING_S),
             (self._connections.hang_up, ENDING_S),
             (self._close_audio, ENDING_S),
         )
