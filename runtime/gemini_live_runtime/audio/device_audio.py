@@ -13,26 +13,19 @@ from dataclasses import replace
 from typing import Any
 
 from gemini_live_runtime.audio.device_exchange import exchange_device
+from gemini_live_runtime.audio.device_pair import CLOSE_TIMEOUT_S, close_streams, open_pair
 from gemini_live_runtime.audio.device_recovery import DeviceRecovery, best_devices, is_complete
-from gemini_live_runtime.audio.devices import native_stderr
 from gemini_live_runtime.audio.devices.opening import (
     NO_ANSWER,
     OPEN_TIMEOUT_S,
-    at_rates,
-    import_portaudio,
-    known_device,
-    more_refused,
-    open_stream,
-    same_devices,
     selected_devices,
     within,
 )
+from gemini_live_runtime.audio.devices.portaudio import PortAudioLibrary, import_portaudio
 from gemini_live_runtime.audio.devices.probe import list_devices
 from gemini_live_runtime.audio.devices.selection import DeviceList, SoundDevice, select_device
 from gemini_live_runtime.audio.devices.streams import (
     DeviceStream,
-    LoudspeakerStream,
-    MicrophoneStream,
     closing_hangs,
 )
 from gemini_live_runtime.audio.echo.canceller_maker import CancellerMaker
@@ -48,13 +41,11 @@ from gemini_live_runtime.audio.interface import (
 )
 from gemini_live_runtime.audio.playback.playout import Playout
 from gemini_live_runtime.audio.processing.loop_listener import LoopListener
-from gemini_live_runtime.audio.processing.pipeline import AudioPipeline, PipelineAudio
-from gemini_live_runtime.audio.processing.worker import AudioWorker, lead_slots
+from gemini_live_runtime.audio.processing.pipeline import PipelineAudio
+from gemini_live_runtime.audio.processing.worker import AudioWorker
 from gemini_live_runtime.errors import DeviceError
 from gemini_live_runtime.restarts import RestartLimit
 from gemini_live_runtime.samples import MeterSample
-
-CLOSE_TIMEOUT_S = 2.0
 
 
 class DeviceAudio(PipelineAudio):
@@ -99,13 +90,12 @@ class DeviceAudio(PipelineAudio):
             keep_path=keep_path,
             canceller=canceller,
         )
-        self._load = load
+        self._library = PortAudioLibrary(load)
         self._probe = probe
         self._on_chunks = on_chunks
         self._worker: AudioWorker | None = None
         self._loop_listener: LoopListener | None = None
         self._listener: AudioListener | None = None
-        self._stderr_silenced = False
         self._recovery = DeviceRecovery(self._recover, self._report_unreplaced) if reopen else None
         self._changing = asyncio.Lock()
         self._rebuilding = False
@@ -113,8 +103,6 @@ class DeviceAudio(PipelineAudio):
         """Names of the devices that were opened by choice, so not in place of a lost one."""
         self._failed: dict[Direction, SoundDevice] = {}
         """Devices that could not be opened when they were tried last."""
-        self._is_list_old = False
-        """True after a loss: a device that comes back is another one to PortAudio, which still lists the first."""
         self._faults = RestartLimit()
         self._given_up: AudioWorker | None = None
         """Worker after whose fault no other one is started, until devices are chosen."""
@@ -144,7 +132,7 @@ class DeviceAudio(PipelineAudio):
         problems: list[str] = []
         chosen: dict[Direction, SoundDevice] = {}
         try:
-            portaudio, found_here = await self._load_portaudio(found)
+            portaudio, found_here = await self._library.start(found)
         except DeviceError as error:
             return await self._open_streams(loop_listener, None, {}, [str(error)])
         for direction, wanted in self._wanted.items():
@@ -185,7 +173,7 @@ class DeviceAudio(PipelineAudio):
             raise DeviceError("The sound system does not release its devices", field="devices")
         old = {direction: stream for direction, stream in before.items() if stream is not None}
         try:
-            portaudio, found_here = await self._load_portaudio(found)
+            portaudio, found_here = await self._library.start(found)
         except DeviceError as error:
             await self._open_streams(loop_listener, None, {}, [], playout=pipeline.playout)
             self._report_lost(loop_listener, old, str(error))
@@ -215,7 +203,7 @@ class DeviceAudio(PipelineAudio):
 
     def _on_device_lost(self, direction: Direction, reason: str) -> None:
         """Replace a device that was lost, or report it. Called on the loop."""
-        self._is_list_old = True
+        self._library.is_list_old = True
         worker = self._worker
         if worker is not None and worker.has_failed:
             worker.has_failed = False
@@ -288,7 +276,7 @@ class DeviceAudio(PipelineAudio):
                     recovery.on_lost(direction, "The sound system does not release its devices.")
                 return
             try:
-                portaudio, found_here = await self._load_portaudio(found)
+                portaudio, found_here = await self._library.start(found)
             except DeviceError as error:
                 opened = await self._open_streams(loop_listener, None, {}, [str(error)], playout=pipeline.playout)
             else:
@@ -336,8 +324,7 @@ class DeviceAudio(PipelineAudio):
         ((side, device),) = changed.items()
         self._rebuilding = True
         try:
-            portaudio = await within(self._load, OPEN_TIMEOUT_S, None)
-            known = await within(lambda: known_device(portaudio, device), OPEN_TIMEOUT_S, None)
+            portaudio, known = await self._library.find(device)
             if known is None:
                 return False
             muted = not self._speaker_on
@@ -350,7 +337,7 @@ class DeviceAudio(PipelineAudio):
             return False
         self._failed = {}
         still_open = {direction: name for direction, name in before.items() if direction in self._open_names()}
-        self._on_reopened(self._describe_open(worker.microphone, worker.loudspeaker, (), canceller), still_open)
+        self._on_reopened(self._describe_open(worker), still_open)
         return True
 
     def _open_names(self) -> dict[Direction, str]:
@@ -374,20 +361,7 @@ class DeviceAudio(PipelineAudio):
         if worker is None or worker.loudspeaker is None or self._listener is None:
             return
         problem = f"The speaker did not keep up: it plays {worker.loudspeaker.block_ms} ms at a time from now on."
-        canceller = worker.pipeline.capture.canceller
-        opened = self._describe_open(worker.microphone, worker.loudspeaker, (problem,), canceller)
-        self._listener.on_devices_opened(opened)
-
-    async def _load_portaudio(self, found: DeviceList) -> tuple[Any, tuple[SoundDevice, ...]]:
-        """Return PortAudio and the devices as numbered here; raise DeviceError."""
-        if not self._stderr_silenced:
-            native_stderr.silence()
-            self._stderr_silenced = True
-        portaudio = await within(self._load, OPEN_TIMEOUT_S, None)
-        if portaudio is None:
-            raise DeviceError(f"PortAudio did not start within {OPEN_TIMEOUT_S:g} s", field="sound")
-        restart, self._is_list_old = self._is_list_old, False
-        return portaudio, await within(lambda: same_devices(portaudio, found, restart), OPEN_TIMEOUT_S, found.devices)
+        self._listener.on_devices_opened(self._describe_open(worker, problem))
 
     async def _open_streams(
         self,
@@ -398,87 +372,39 @@ class DeviceAudio(PipelineAudio):
         *,
         playout: Playout | None = None,
         whole: bool = False,
-        refused: frozenset[tuple[Direction, int]] = frozenset(),
     ) -> AudioOpened:
         """Open the `chosen` devices and start the worker.
 
-        `playout` continues another pipeline's playback. With `whole` a failure closes everything again. `refused` are
-        rates that a device did not take.
+        `playout` continues another pipeline's playback. With `whole` a failure closes everything again.
         """
-        known, chosen = list(problems), at_rates(chosen, refused)
-
-        async def open_at_another_rate(refused: frozenset[tuple[Direction, int]]) -> AudioOpened:
-            return await self._open_streams(
-                loop_listener, portaudio, chosen, known, playout=pipeline.playout, whole=whole, refused=refused
-            )
-
-        mic_device, out_device = chosen.get("input"), chosen.get("output")
-        canceller = self._cancellers.make(mic_device, out_device)
-        pipeline = AudioPipeline(
-            loop_listener,
-            canceller,
-            mic_rate=mic_device.rate if mic_device else None,
-            out_rate=out_device.rate if out_device else None,
-            playout=playout,
-        )
-        loudspeaker = microphone = None
-        if out_device is not None and pipeline.playout.ring is not None and pipeline.played is not None:
-            loudspeaker = LoudspeakerStream(out_device, pipeline.playout.ring, pipeline.played)
-            problem = await open_stream(loudspeaker, portaudio)
-            if problem and (others := more_refused(loudspeaker, refused)):
-                return await open_at_another_rate(others)
-            if problem:
-                problems.append(problem)
-                loudspeaker = None
-                if not whole:
-                    pipeline.lose_output()
-            else:
-                pipeline.playout.lead = lead_slots(loudspeaker.block_ms)
-        if mic_device is not None and pipeline.microphone is not None:
-            microphone = MicrophoneStream(mic_device, pipeline.microphone)
-            try:
-                problem = await open_stream(microphone, portaudio)
-            except BaseException:
-                if loudspeaker is not None:
-                    loudspeaker.close()
-                raise
-            if problem and (others := more_refused(microphone, refused)):
-                await within(functools.partial(_close, loudspeaker), CLOSE_TIMEOUT_S, None)
-                return await open_at_another_rate(others)
-            if problem:
-                problems.append(problem)
-                microphone = None
-                pipeline.lose_input()
-        if whole and problems:
-            await within(lambda: _close(microphone, loudspeaker), CLOSE_TIMEOUT_S, None)
-            return AudioOpened(None, None, tuple(problems), "")
-        pipeline.set_microphone(self._microphone_on)
-        pipeline.set_speaker(self._speaker_on)
-        pipeline.playout.set_paused(self._is_paused)
-        self._pipeline = pipeline
-        self._worker = AudioWorker(
-            pipeline,
+        pair = await open_pair(loop_listener, portaudio, chosen, self._cancellers.make, playout=playout, whole=whole)
+        told = (*problems, *pair.problems)
+        if whole and pair.problems:
+            return AudioOpened(None, None, told, "")
+        pair.pipeline.set_microphone(self._microphone_on)
+        pair.pipeline.set_speaker(self._speaker_on)
+        pair.pipeline.playout.set_paused(self._is_paused)
+        self._pipeline = pair.pipeline
+        self._worker = worker = AudioWorker(
+            pair.pipeline,
             loop_listener,
             portaudio,
-            microphone,
-            loudspeaker,
+            pair.microphone,
+            pair.loudspeaker,
             on_stepped=loop_listener.flush,
             on_larger_blocks=functools.partial(loop_listener.call, self._report_larger_blocks),
         )
-        if microphone is not None or loudspeaker is not None:
-            self._worker.start()
+        opened = self._describe_open(worker, *told)
+        if pair.is_open:
+            worker.start()
         else:
-            self._restore_stderr()
-        return self._describe_open(microphone, loudspeaker, tuple(problems), canceller)
+            self._library.release()
+        return opened
 
-    def _describe_open(
-        self,
-        microphone: MicrophoneStream | None,
-        loudspeaker: LoudspeakerStream | None,
-        problems: tuple[str, ...],
-        canceller: EchoCanceller,
-    ) -> AudioOpened:
-        name = self._cancellers.name_of(canceller, has_both=microphone is not None and loudspeaker is not None)
+    def _describe_open(self, worker: AudioWorker, *problems: str) -> AudioOpened:
+        microphone, loudspeaker = worker.microphone, worker.loudspeaker
+        has_both = microphone is not None and loudspeaker is not None
+        name = self._cancellers.name_of(worker.pipeline.capture.canceller, has_both=has_both)
         return AudioOpened(_opened(microphone), _opened(loudspeaker), problems, name)
 
     async def close(self) -> None:
@@ -495,7 +421,7 @@ class DeviceAudio(PipelineAudio):
             await self._stop(worker)
         if loop_listener is not None:
             loop_listener.close()
-        self._restore_stderr()
+        self._library.release()
 
     async def _stop(self, worker: AudioWorker) -> None:
         """Stop the worker and close its streams, within `CLOSE_TIMEOUT_S`."""
@@ -505,7 +431,7 @@ class DeviceAudio(PipelineAudio):
                 worker.stop()
             if worker.microphone is not None and worker.loudspeaker is not None:
                 self._cancellers.keep_learned()
-            _close(worker.loudspeaker, worker.microphone)
+            close_streams(worker.loudspeaker, worker.microphone)
 
         await within(stop, CLOSE_TIMEOUT_S, None)
 
@@ -546,17 +472,6 @@ class DeviceAudio(PipelineAudio):
             # No worker runs without a stream, but turns must still end: step on the loop instead.
             loop = asyncio.get_running_loop()
             loop.call_soon(self._pipeline.playout.step, loop.time())
-
-    def _restore_stderr(self) -> None:
-        if self._stderr_silenced:
-            self._stderr_silenced = False
-            native_stderr.restore()
-
-
-def _close(*streams: DeviceStream | None) -> None:
-    for stream in streams:
-        if stream is not None:
-            stream.close()
 
 
 def _opened(stream: DeviceStream | None) -> OpenDevice | None:

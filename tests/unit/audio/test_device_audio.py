@@ -26,6 +26,7 @@ from tests.unit.audio.audio_support import (
 
 from gemini_live_runtime.audio.device_audio import DeviceAudio
 from gemini_live_runtime.audio.devices import opening as device_opening
+from gemini_live_runtime.audio.devices.portaudio import import_portaudio
 from gemini_live_runtime.audio.devices.probe import NO_DEVICE, NO_PORTAUDIO
 from gemini_live_runtime.audio.devices.selection import DeviceList
 from gemini_live_runtime.audio.interface import AudioOpened
@@ -273,7 +274,7 @@ def test_a_sounddevice_without_its_exit_handler_is_a_sentence(monkeypatch: pytes
     newer.__version__ = "9.0"
     monkeypatch.setitem(sys.modules, "sounddevice", newer)
     with pytest.raises(DeviceError, match=r"sounddevice 9\.0 cannot be used.*Install a tested version"):
-        device_opening.import_portaudio()
+        import_portaudio()
 
 
 async def test_a_stream_whose_opening_hangs_is_given_up(monkeypatch: pytest.MonkeyPatch) -> None:

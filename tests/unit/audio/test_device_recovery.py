@@ -13,8 +13,9 @@ import pytest
 from tests.support.patience import PATIENCE_S
 from tests.unit.audio.audio_support import FakePortAudio, FakeStream, Recorder, pcm
 
-from gemini_live_runtime.audio import device_audio, device_recovery
+from gemini_live_runtime.audio import device_recovery
 from gemini_live_runtime.audio.device_audio import DeviceAudio
+from gemini_live_runtime.audio.devices import portaudio
 from gemini_live_runtime.audio.devices.probe import NO_DEVICE
 from gemini_live_runtime.audio.devices.selection import DeviceList, SoundDevice
 from gemini_live_runtime.audio.interface import Direction
@@ -353,15 +354,15 @@ async def test_a_headset_whose_other_half_ends_during_the_replacement_loses_no_s
     async with speaking(room, input="USB Mic", output="USB Speakers") as (audio, recorder):
         room.plug(*DESK, *(replace(device, rate=16_000) for device in USB))
         one, other = sorted(room.open_streams, key=lambda stream: stream.direction != first)
-        known_device = device_audio.known_device
+        known_device = portaudio.known_device
 
-        def end_other_and_look(portaudio: Any, device: SoundDevice) -> SoundDevice | None:
+        def end_other_and_look(library: Any, device: SoundDevice) -> SoundDevice | None:
             other.end()
             while other.direction in audio._open_names():
                 pass
-            return known_device(portaudio, device)
+            return known_device(library, device)
 
-        monkeypatch.setattr(device_audio, "known_device", end_other_and_look)
+        monkeypatch.setattr(portaudio, "known_device", end_other_and_look)
         one.end()
         await run(room, lambda: len(recorder.of("opened")) == 2)
         await run(room, lambda: ("drained", 1) in recorder.calls)
