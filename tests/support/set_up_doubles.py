@@ -15,7 +15,7 @@ from tests.support.scripted_link import ScriptedLink, source_of
 from gemini_live_runtime.audio.devices.selection import SoundDevice
 from gemini_live_runtime.errors import GeminiLiveError
 from gemini_live_tui.app import ConsoleApp
-from gemini_live_tui.config import Loaded, load
+from gemini_live_tui.config import Config, Loaded, load
 from gemini_live_tui.launcher import Choice
 from gemini_live_tui.session_data.link import LinkSource
 from gemini_live_tui.set_up import devices as set_up_devices
@@ -123,8 +123,17 @@ def use_doubles(
     return helpers
 
 
+def saved_settings() -> Config:
+    """Return the settings that the next start will find."""
+    return load({}).config
+
+
 class Newcomer(Driver):
     """Driver of a console without a session."""
+
+    def row(self, text: str) -> str:
+        """Return the first row of the screen that holds `text`."""
+        return next(row for row in self.rows() if text in row)
 
     def words(self) -> str:
         """Return the screen as running text: without frames, wrapped lines joined."""
