@@ -24,6 +24,7 @@ from gemini_live_runtime import (
     ServerDetection,
     SpeechPriority,
     SteeringMode,
+    ToolExecutionMode,
     tool,
 )
 from gemini_live_runtime import events as ev
@@ -194,3 +195,52 @@ async def test_records_are_found_by_a_status_in_any_case(tmp_path: Path) -> None
         assert queued.kind is NotificationKind.TASK_FAILED
         with pytest.raises(HarnessError, match="kind cannot be 'soon'"):
             await t.handle.harness.notify(NewNotification(title="It failed.", kind=given))
+
+
+# -- warnings and options ----------------------------------------------------------------------------------------------
+
+
+class Taking(Enum):
+    """Options that a program keeps in an enumeration of its own."""
+
+    CLIENT = "client"
+    RECONNECT = "reconnect"
+
+
+@pytest.mark.parametrize(
+    ("by_text", "by_member"),
+    [
+        (agent().steering("hybrid"), agent().steering(SteeringMode.HYBRID)),
+        (agent().steering("CONTEXT-INJECTION"), agent().steering(SteeringMode.CONTEXT_INJECTION)),
+        (agent().steering("hybrid", "deferred"), agent().steering(SteeringMode.HYBRID, ContextDelivery.DEFERRED)),
+        (agent().turn_taking("client"), agent().turn_taking(Taking.CLIENT)),
+        (agent().instruction_route("reconnect"), agent().instruction_route(Taking.RECONNECT)),
+        (agent().turn_taking("Push_To_Talk"), agent().turn_taking("push-to-talk")),  # type: ignore[arg-type]
+        (agent().instruction_route("CONTEXT-UPDATE"), agent().instruction_route("context_update")),  # type: ignore[arg-type]
+    ],
+)
+def test_an_option_is_a_text_or_a_member(by_text: Live, by_member: Live) -> None:
+    for name in ("steering", "context_delivery", "turn_taking", "instruction_route"):
+        assert getattr(by_text.plan().definition, name) is getattr(by_member.plan().definition, name)
+
+
+def test_options_of_parts_are_texts_or_members_too() -> None:
+    assert EffectPolicy("Blocking") == EffectPolicy(EffectMode.BLOCKING)  # type: ignore[arg-type]
+    assert FieldPromotion("name", merge="keep_known").merge is MergePolicy.KEEP_KNOWN  # type: ignore[arg-type]
+    assert ToolExecutionMode.background(scheduling="when-idle").scheduling == "WHEN_IDLE"  # type: ignore[arg-type]
+    for wrong in (
+        lambda: EffectPolicy("soon"),  # type: ignore[arg-type]
+        lambda: FieldPromotion("name", merge="soon"),  # type: ignore[arg-type]
+        lambda: ToolExecutionMode.background(scheduling="soon"),  # type: ignore[arg-type]
+    ):
+        with pytest.raises(AgentError, match=r"(?i)soon"):
+            wrong()
+
+
+def test_a_text_that_is_no_option_is_refused_with_those_there_are() -> None:
+    with pytest.raises(AgentError, match=r"HYBRID"):
+        agent().steering("hybird").plan()
+
+
+def test_the_kind_of_a_tool_is_taken_in_any_case() -> None:
+    assert ToolExecutionMode("Background", "silent").is_background  # type: ignore[arg-type]

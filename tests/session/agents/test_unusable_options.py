@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from typing import Any
 
@@ -13,6 +14,7 @@ from gemini_live_runtime import (
     ChatContext,
     ComputedVar,
     ContextBuilder,
+    EffectPolicy,
     FieldPromotion,
     FunctionExtractor,
     InstructionModifier,
@@ -27,16 +29,22 @@ from gemini_live_runtime import (
     SustainedDetector,
     TemporalPattern,
     Tool,
+    ToolExecutionMode,
     Transition,
     TurnCountDetector,
     Watcher,
     WatchPredicate,
     after_tool_call,
+    interval,
     key,
     on_phase_change,
     tool,
 )
 from gemini_live_runtime.errors import AgentError, GeminiLiveError
+
+
+def ping() -> None:
+    """Ping."""
 
 
 def nothing(*_: Any) -> None:
@@ -203,3 +211,33 @@ def test_an_agent_that_is_not_begun_by_its_builder_is_refused_with_the_remedy(
 ) -> None:
     with pytest.raises(AgentError, match=r'Live cannot be made of .*\. Begin with Live\.builder\("name"\)'):
         Live(*given, **options)
+
+
+@pytest.mark.parametrize("wrong", [{"trigger": "every_turn"}, {"trigger": None}, {"deadline_s": "soon"}])
+def test_an_extractor_with_an_option_that_cannot_be_used_is_refused(wrong: dict[str, Any]) -> None:
+    with pytest.raises(AgentError, match=r"trigger|deadline_s"):
+        FunctionExtractor(lambda window: {}, **wrong)
+
+
+@pytest.mark.parametrize(
+    ("make", "problem"),
+    [
+        (lambda: agent().repair("2", "4"), "Repair cannot nudge after '2' and escalate after '4' turns"),
+        (lambda: agent().state(values=[("app:x", 1)]), ".state(values=...) cannot be [('app:x', 1)]"),
+        (lambda: tool(timeout_s="5")(ping), "timeout_s must be a number above 0, not '5'"),
+        (lambda: interval("3"), "An interval is at least 1 turn, not '3'"),
+        (lambda: EffectPolicy("blocking", "5"), "An effect's timeout must be more than 0 s, not '5'"),
+        (lambda: Phase("a", "A.", needs=None), "has None in needs. Give"),
+        (lambda: Phase("a", "A.", requires=[5]), "has 5 in requires"),
+        (lambda: Phase("a", "A.", transitions="b"), "has 'b' in transitions. Give Transition"),
+        (lambda: Phase("a", "A.", modifiers=["x"]), "has 'x' in modifiers"),
+        (lambda: Phase("a", "A.", presents=None), "has None in presents"),
+        (lambda: Phase("a", "A.", tools=5), "lists 5 as a tool"),
+        (lambda: PhasePreparation("p", ping, produces=None), "has None in produces"),
+        (lambda: ToolExecutionMode("foo"), "Unknown kind of tool 'foo'"),
+        (lambda: ToolExecutionMode(None), "Unknown kind of tool None"),
+    ],
+)
+def test_a_setting_of_the_wrong_type_is_refused_in_a_sentence(make: Any, problem: str) -> None:
+    with pytest.raises(AgentError, match=re.escape(problem)):
+        make()
