@@ -8,8 +8,7 @@ from pathlib import Path
 
 import pytest
 from tests.support.command_line import run
-from tests.support.recordings import debt_call
-from tests.unit.journal.test_export import sound_call
+from tests.support.recordings import debt_call, sound_call
 
 from gemini_live_runtime import events as ev
 from gemini_live_runtime import paths

@@ -9,7 +9,11 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
 from gemini_live_runtime import events as ev
+from gemini_live_runtime.journal.export import pieces
+from gemini_live_runtime.journal.formats.base import ExportSource, Range
 from gemini_live_runtime.journal.recording.writer import JournalWriter
 
 WALL = 1_795_000_000.0
@@ -133,3 +137,59 @@ def debt_call(name: str = "s1", **changes: Any) -> Recorder:
     made.complete(700.0)
     made.end()
     return made
+
+
+def exported(folder: Path, fmt: Any, wanted: Range | None = None, *, redact: bool = False) -> str:
+    """Return a session in a format that is text."""
+    return b"".join(pieces(ExportSource(folder, redact=redact, wanted=wanted or Range()), fmt)).decode()
+
+
+def tone(samples: int, hertz: float, rate: int) -> bytes:
+    """Return a sine of `hertz` as s16le."""
+    wave_ = 12000 * np.sin(np.arange(samples) * (2 * np.pi * hertz / rate))
+    return wave_.astype("<i2").tobytes()
+
+
+def sound_call(*, muted: bool = False) -> tuple[Recorder, dict[ev.Side, bytes]]:
+    """Record speech of the user and two answers of the model.
+
+    The user speaks from second 1 to 2. The model answers for 2 s from second 3, is interrupted at 4, and answers for
+    1 s from 6.
+    """
+    recorder = Recorder()
+    recorder.start(record="audio")
+    sent = {"direction": "sent", "track": "user", "rate": 16000, "mime_type": "audio/pcm;rate=16000"}
+    received = {"direction": "received", "track": "model", "rate": 24000, "mime_type": "audio/pcm;rate=24000"}
+    recorder.turn, recorder.gen, recorder.t = 1, 1, 1.0
+    recorder.emit(ev.TurnStarted(by="voice"), after=0.2)
+    recorder.t = 2.0
+    recorder.emit(ev.WireAudio(first=0, count=16000, frames=((320, 50),), **sent))
+    recorder.emit(ev.WireAudio(first=0, count=48000, frames=((48000, 1),), **received), after=0.5)
+    recorder.t = 3.5
+    recorder.emit(ev.PlaybackHeard(of=1, first=0, count=12000, muted=muted))
+    recorder.t = 4.0
+    recorder.emit(ev.PlaybackHeard(of=1, first=12000, count=12000, muted=muted))
+    recorder.interrupt("half", "of it")
+    recorder.turn, recorder.gen = 2, 2
+    recorder.emit(ev.TurnStarted(by="model"))
+    frame = {"serverContent": {"inlineData": {"data": {"$audio": {"track": "model", "first": 48000, "count": 24000}}}}}
+    recorder.emit(ev.WireMessage(direction="received", kinds=("serverContent",), frame=frame, size=1), after=1.0)
+    recorder.t = 7.0
+    recorder.emit(ev.PlaybackHeard(of=2, first=0, count=24000, muted=muted))
+    recorder.end()
+    return recorder, {
+        "user": tone(16000, 500, 16000),
+        "model": tone(48000, 700, 24000) + tone(24000, 900, 24000),
+    }
+
+
+def marked_call() -> Recorder:
+    """Record the call with two marks, one of them in its past."""
+    recorder = debt_call()
+    end = recorder.events.pop()
+    recorder.emit(ev.MarkSet(text="ask about the letter"), after=60.0)
+    recorder.begin_turn()
+    recorder.user("Much later")
+    recorder.complete()
+    recorder.emit(ev.MarkSet(of=5), end.payload, after=100.0)
+    return recorder

@@ -162,6 +162,6 @@ LIMITS = (
         "sound of an export",
         f"{sound.MAX_S / 3600:g} hours",
         "it is refused with a sentence",
-        "unit/journal/test_export.py::test_numbers_made_up_in_a_foreign_file_make_no_endless_sound",
+        "unit/journal/test_exported_sound.py::test_numbers_made_up_in_a_foreign_file_make_no_endless_sound",
     ),
 )
