@@ -13,7 +13,7 @@ LIMITS = (
         "line",
         size(link.MAX_LINE_BYTES),
         "it is skipped",
-        "unit/engine/test_link_contract.py::test_a_console_takes_no_longer_line_of_its_engine",
+        "unit/engine/test_links_over_sockets.py::test_a_console_takes_no_longer_line_of_its_engine",
     ),
     Limit(
         "lines in a row that cannot be decoded",
