@@ -6,7 +6,6 @@ import asyncio
 import base64
 import json
 import re
-from collections.abc import Awaitable, Callable, Iterator
 from functools import cache, partial
 from pathlib import Path
 from typing import Any
@@ -16,12 +15,10 @@ import pytest
 from tests.support.canaries import PROVIDERS_KEYS
 from tests.support.recordings import Recorder
 from tests.support.redaction import redacted_in_pieces
+from tests.unit.journal.secret_stream import KEY, KNOWN, Session, splits, with_session
 
 from gemini_live_runtime import events as ev
-from gemini_live_runtime.clock import LoopClock, run_virtual
-from gemini_live_runtime.engine import hub as hub_module
-from gemini_live_runtime.engine.hub import HOLD_S, Hub
-from gemini_live_runtime.engine.link import decode
+from gemini_live_runtime.engine.hub import HOLD_S
 from gemini_live_runtime.journal.formats.base import ExportSource, Range
 from gemini_live_runtime.journal.privacy.split_secrets import SplitSecrets
 from gemini_live_runtime.journal.recording.wire_recorder import WireRecorder
@@ -29,12 +26,6 @@ from gemini_live_runtime.redactor import Redactor
 from gemini_live_runtime.secret_patterns.providers import PREFIXES
 from gemini_live_runtime.wire.codec import decode_server_message
 
-STARTED = ev.SessionStarted(
-    session_id="s1", agent="a", model="m", backend="local", wall=0.0, record="off", mode="voice", program="p"
-)
-KNOWN = "hunter2-Größe"
-KEY = "AIzaSyD3adBeefD3adBeef"
-LONG_TOKEN = "ghp_kV9ZbTnWxLrJmHsP4GfCyReAuNofTiB7aQzMw81yT"
 LONG_KEY = "zq81+ProxyKey/77Xw-LmNoP0042-yT9rGq3vB"
 SECRETS = {
     KEY: "",
@@ -59,65 +50,6 @@ PROVIDERS_SECRETS = (
     *PROVIDERS_KEYS,
     "-----BEGIN PRIVATE KEY-----\nMIIEvQIBADANBgkqhkiG9w0BAQEFAASCBKcwggSjAgEAAoIBAQC7\nAb12Cd34Ef56Gh78Ij90Kl12",
 )
-
-
-@pytest.fixture(autouse=True)
-def redactor(monkeypatch: pytest.MonkeyPatch) -> Redactor:
-    found = Redactor()
-    found.add(KNOWN)
-    monkeypatch.setattr(hub_module, "redactor", found)
-    return found
-
-
-class Session:
-    """A hub and the events that its console has got so far."""
-
-    def __init__(self) -> None:
-        self.hub = Hub("s1", LoopClock(), program="p", pid=1)
-        self.outbox = self.hub.attach()
-        self.events: list[ev.Event] = []
-        self.hub.emit(STARTED, turn=0, gen=0)
-
-    def says(self, text: str, *, turn: int = 1, side: ev.Side = "model", **fields: Any) -> str:
-        """Return the text that the session's own handlers get."""
-        event = self.hub.emit(ev.TranscriptDelta(side=side, text=text, **fields), turn=turn, gen=turn)
-        assert isinstance(event.payload, ev.TranscriptDelta)
-        return event.payload.text
-
-    def receives(self, text: str) -> None:
-        recorder = WireRecorder(lambda payload: self.hub.emit(payload, turn=1, gen=1), self.hub, lambda: 0.0)
-        raw = json.dumps({"serverContent": {"outputTranscription": {"text": text}}})
-        recorder.on_received(decode_server_message(raw), len(raw))
-
-    async def shown(self) -> list[ev.Event]:
-        self.outbox.push_sample("{}")
-        lines = [line for line in await self.outbox.take() if line.startswith('{"seq"')]
-        self.events += [event for line in lines if isinstance(event := decode(line), ev.Event)]
-        return self.events
-
-    async def text(self) -> str:
-        deltas = [event.payload for event in await self.shown() if event.type == "transcript.delta"]
-        return "".join(delta.text for delta in deltas)
-
-    async def wire_text(self) -> str:
-        frames = [event.payload.frame for event in await self.shown() if event.type == "wire.message"]
-        return "".join(frame["serverContent"]["outputTranscription"]["text"] for frame in frames)
-
-
-def with_session(body: Callable[[Session], Awaitable[None]]) -> None:
-    async def main() -> None:
-        session = Session()
-        await body(session)
-        session.hub.bye("over", 0)
-
-    run_virtual(main())
-
-
-def splits(text: str) -> Iterator[list[str]]:
-    yield list(text)
-    for at in range(len(text) + 1):
-        yield [text[:at], text[at:]]
-        yield [text[:at], text[at : at + 3], text[at + 3 :]]
 
 
 @pytest.mark.parametrize("secret", SECRETS)
@@ -232,127 +164,6 @@ def test_what_only_began_like_a_secret_is_shown_but_for_its_beginning() -> None:
     with_session(body)
 
 
-def test_a_registered_secret_over_two_turns_is_redacted_in_both() -> None:
-    async def body(session: Session) -> None:
-        session.says(f"It is {KNOWN[:8]}", turn=1)
-        session.says(f"{KNOWN[8:]} now", turn=2)
-        session.says("That is all", turn=3)
-        assert await session.text() == "It is [redacted] nowThat is all"
-
-    with_session(body)
-
-
-@pytest.mark.parametrize("at", [6, 10, 14])
-@pytest.mark.parametrize("side", ["model", "user"])
-def test_a_key_known_by_its_shape_that_goes_on_in_the_next_turn_is_redacted_in_both(at: int, side: ev.Side) -> None:
-    async def body(session: Session) -> None:
-        texts = ("It is ", LONG_TOKEN[:at], LONG_TOKEN[at : at + 20], f"{LONG_TOKEN[at + 20 :]} now")
-        heard = [session.says(text, turn=turn, side=side) for turn, text in enumerate(texts)]
-        await asyncio.sleep(HOLD_S * 2)
-        for text in (await session.text(), "".join(heard)):
-            assert text.startswith("It is ")
-            assert text.endswith(" now")
-            assert not [part for part in parts(LONG_TOKEN[5:]) if part in text]
-
-    with_session(body)
-
-
-@pytest.mark.parametrize(
-    ("first", "second"),
-    [
-        ("Well c", "url -u admin:YOBBKjqI4mwA0T https://x"),
-        ("Well Cookie: session", "id=YOBBKjqI4mwA0T ok"),
-        ("The pass", "word is set: password=YOBBKjqI4mwA0T"),
-        ("The passw", "ord: YOBBKjqI4mwA0T"),
-    ],
-)
-def test_the_words_that_tell_a_secret_may_be_over_two_turns(first: str, second: str) -> None:
-    async def body(session: Session) -> None:
-        session.says(first, turn=1)
-        session.says(second, turn=2)
-        await asyncio.sleep(HOLD_S * 2)
-        assert await session.text() == (first + second).replace("YOBBKjqI4mwA0T", "[redacted]")
-
-    with_session(body)
-
-
-@pytest.mark.parametrize("first", ["What is your password:", "Tell me the token: ", "It is [redacted]", "Well c"])
-@pytest.mark.parametrize("second", ["Thanks a lot", "ok", "urls are nice"])
-def test_words_after_a_turn_that_asked_for_a_secret_are_shown(first: str, second: str) -> None:
-    async def body(session: Session) -> None:
-        session.says(first, turn=1)
-        session.says(second, turn=2)
-        await asyncio.sleep(HOLD_S * 2)
-        assert await session.text() == first + second
-
-    with_session(body)
-
-
-def test_the_turns_after_a_private_key_without_an_end_are_shown(tmp_path: Path) -> None:
-    later = ["for example so", "42 of them", "MII is how it begins", "and so on"]
-
-    async def body(session: Session) -> None:
-        session.says("It begins with -----BEGIN PRIVATE KEY----- and", turn=1)
-        for turn, text in enumerate(later, 2):
-            session.says(text, turn=turn)
-        await asyncio.sleep(HOLD_S * 2)
-        assert (await session.text()).endswith("".join(later))
-
-    with_session(body)
-    recorder = Recorder()
-    recorder.start()
-    for text in ("It begins with -----BEGIN PRIVATE KEY----- and", *later):
-        recorder.begin_turn()
-        recorder.gen += 1
-        recorder.model(text)
-    source = ExportSource(recorder.write(tmp_path), redact=True, wanted=Range())
-    texts = [event.payload.text for event in source.events() if event.type == "transcript.delta"]
-    assert texts[1:] == later
-
-
-def test_an_interruption_does_not_show_the_rest_of_a_key_that_the_turn_before_began() -> None:
-    async def body(session: Session) -> None:
-        cut = {"by": "server", "cut_below": 3, "heard_samples": 1, "unheard_samples": 1}
-        session.says(f"It is {LONG_TOKEN[:30]}", turn=1)
-        session.says(f"{LONG_TOKEN[30:]} now", turn=2)
-        texts = {"heard_text": LONG_TOKEN[30:40], "unheard_text": f"{LONG_TOKEN[40:]} now"}
-        session.hub.emit(ev.TurnInterrupted(**cut, **texts), turn=2, gen=2)
-        payload = (await session.shown())[-1].payload
-        assert (payload.heard_text, payload.unheard_text) == ("[redacted]", " now")
-
-    with_session(body)
-
-
-@pytest.mark.parametrize("reply", ["You're welcome", "ok", "Unfortunately not", "42 is it", "sk-etching is an art"])
-def test_words_after_a_turn_that_ended_in_a_key_are_shown(reply: str) -> None:
-    async def body(session: Session) -> None:
-        session.says(f"It is {LONG_TOKEN}", turn=1)
-        first, *rest = (reply[at : at + 4] for at in range(0, len(reply), 4))
-        for piece in (first, *rest):
-            session.says(piece, turn=2)
-        await asyncio.sleep(HOLD_S * 2)
-        shown = (await session.text()).removeprefix("It is [redacted]")
-        assert shown == (" is it" if reply.startswith("42") else reply)
-
-    with_session(body)
-
-
-def parts(secret: str) -> list[str]:
-    return [secret[at : at + 6] for at in range(len(secret) - 5)]
-
-
-@pytest.mark.parametrize("at", range(8, 32))
-def test_a_key_without_a_prefix_that_is_cut_shows_no_more_digits_than_the_name_of_a_commit(at: int) -> None:
-    key = "9f8e7d6c5b4a39281706f5e4d3c2b1a0-1a2b3c4d-5e6f7a8b"
-    split = SplitSecrets(Redactor())
-    shown: list[str] = []
-    split.add("model", 1, f"It is {key[:at]}", shown.append)
-    assert shown == []
-    split.add("model", 2, key[at:], shown.append)
-    split.close()
-    assert not any(key[begin : begin + 13] in "".join(shown) for begin in range(len(key) - 12))
-
-
 def test_a_hash_and_the_name_of_a_commit_at_the_end_are_shown() -> None:
     for text in ("It is 9f8e7d6c5b4a", "It is d41d8cd98f00b204e9800998ecf8427e", "call 004912345678901234"):
         split = SplitSecrets(Redactor())
@@ -457,30 +268,6 @@ def test_the_end_of_the_session_does_not_wait() -> None:
     with_session(body)
 
 
-def test_an_interruption_within_a_secret_shows_neither_half() -> None:
-    async def body(session: Session) -> None:
-        cut = {"by": "server", "cut_below": 2, "heard_samples": 1, "unheard_samples": 1}
-        texts = {"heard_text": f"It is {KNOWN[:6]}", "unheard_text": f"{KNOWN[6:]} now"}
-        session.hub.emit(ev.TurnInterrupted(**cut, **texts), turn=1, gen=1)
-        payload = (await session.shown())[-1].payload
-        assert (payload.heard_text, payload.unheard_text) == ("It is [redacted]", " now")
-
-    with_session(body)
-
-
-def test_an_answer_that_is_interrupted_within_a_secret_shows_nothing_of_it() -> None:
-    async def body(session: Session) -> None:
-        session.says(f"It is {KNOWN[:9]}")
-        cut = {"by": "server", "cut_below": 2, "heard_samples": 1, "unheard_samples": 1}
-        session.hub.emit(ev.TurnInterrupted(**cut, heard_text=f"It is {KNOWN[:9]}", unheard_text=""), turn=1, gen=1)
-        session.hub.emit(ev.SessionEnded(reason="x"), turn=1, gen=1)
-        assert await session.text() == "It is [redacted]"
-        (payload,) = [event.payload for event in await session.shown() if event.type == "turn.interrupted"]
-        assert payload.heard_text == "It is [redacted]"
-
-    with_session(body)
-
-
 @pytest.mark.parametrize(("part", "key"), [("executableCode", "code"), ("codeExecutionResult", "output")])
 def test_a_secret_that_is_split_over_pieces_of_code_is_redacted(part: str, key: str) -> None:
     async def body(session: Session) -> None:
@@ -504,18 +291,6 @@ def test_an_export_redacts_over_whole_turns_what_was_recorded_in_pieces(tmp_path
     source = ExportSource(recorder.write(tmp_path), redact=True, wanted=Range())
     texts = [event.payload.text for event in source.events() if event.type == "transcript.delta"]
     assert texts == ["My key is [redacted]", "", ".", "Is it [redacted]", "?"]
-
-
-def test_an_export_redacts_over_two_turns_what_an_interrupted_answer_began(tmp_path: Path) -> None:
-    recorder = Recorder()
-    recorder.start()
-    for half in (f"It is {LONG_TOKEN[:14]}", f"{LONG_TOKEN[14:]} now", "Well c", "url -u admin:YOBBKjqI4mwA0T x", "ok"):
-        recorder.begin_turn()
-        recorder.gen += 1
-        recorder.model(half[:9], half[9:])
-    source = ExportSource(recorder.write(tmp_path), redact=True, wanted=Range())
-    texts = [event.payload.text for event in source.events() if event.type == "transcript.delta"]
-    assert "|".join(texts) == "It is [redacted]||[redacted]| now|Well c||url -u ad|min:[redacted] x|ok|"
 
 
 class Remembering(Redactor):
@@ -567,7 +342,8 @@ def test_of_a_key_in_small_pieces_the_session_itself_gets_its_prefix_at_most(siz
     [LONG_KEY[19:], LONG_KEY.upper(), LONG_KEY.lower(), base64.b64encode(LONG_KEY.encode()).decode(), quote(LONG_KEY)],
     ids=["end", "capitals", "small", "base64", "url"],
 )
-def test_a_key_in_use_is_redacted_in_a_stream_however_it_is_spelled(spelling: str, redactor: Redactor) -> None:
+def test_a_key_in_use_is_redacted_in_a_stream_however_it_is_spelled(spelling: str) -> None:
+    redactor = Redactor()
     redactor.add(LONG_KEY)
     split = SplitSecrets(redactor)
     shown: list[str] = []
