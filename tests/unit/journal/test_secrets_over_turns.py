@@ -1,4 +1,4 @@
-"""A secret that goes on in the next turn, or is cut by an interruption, is redacted."""
+"""A secret that goes on in the next turn, or is cut, is redacted in both parts."""
 
 from __future__ import annotations
 
