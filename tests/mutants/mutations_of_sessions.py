@@ -24,7 +24,9 @@ from tests.mutants.rows import (
     RESUMED_TEXTS,
     RULES,
     SESSIONS,
+    STATE,
     STEERING,
+    SUBSCRIBERS,
     SUPERVISION,
     TOOL_STEPS,
     TOOLS,
@@ -113,7 +115,7 @@ INPUT = rows(
 BUS = rows(
     "ports.event_bus",
     "EventBus",
-    ("publish", "changes of state are published before what follows", drop("publish_state"), HANDLE),
+    ("publish", "changes of state are published before what follows", drop("publish_state"), STATE),
     ("publish", "parts see events", no_rounds("handlers"), STEERING),
 )
 
@@ -137,8 +139,8 @@ LIVE_SESSION = rows(
     "io.live_session",
     "LiveSession",
     ("run", "an agent is described", drop("emit", "describe"), INSPECTION),
-    ("run", "losses are reported before the end", drop("report_losses"), HANDLE),
-    ("_finish", "subscriptions end with the session", drop("subscribers.end"), HANDLE),
+    ("run", "losses are reported before the end", drop("report_losses"), SUBSCRIBERS),
+    ("_finish", "subscriptions end with the session", drop("subscribers.end"), SUBSCRIBERS),
     (
         "_wind_up",
         "the agent ends with the session",

@@ -29,6 +29,7 @@ from tests.mutants.rows import (
     REPAIR,
     SOFT,
     STEERING,
+    SUBSCRIBERS,
     TIMED,
     TOOLS,
     TRANSCRIPT,
@@ -93,7 +94,7 @@ PIPELINE = rows(
 ORCHESTRATOR = rows(
     "orchestrator",
     "Orchestrator",
-    ("_connect", "subscribers get events", drop("subscribe", "subscribers.push"), HANDLE),
+    ("_connect", "subscribers get events", drop("subscribe", "subscribers.push"), SUBSCRIBERS),
     ("_connect", "session keys follow events", drop("subscribe", "session_keys.on_event"), FIGURES),
     ("_connect", "listeners of events are called", drop("subscribe", "listeners.on_event"), CALLBACKS),
     ("_on_turn_started", "the beginning of a turn is a step", drop("put"), TOOLS),
@@ -112,7 +113,7 @@ ORCHESTRATOR = rows(
     ("_on_turn_done", "a session is saved after a turn", drop("save"), PERSISTENCE),
     ("_go_to_phase", "rules move the conversation", gives("request_phase", "None"), REACTOR),
     ("_on_notes_dropped", "dropped notes are counted", drop("on_notes_dropped"), FIGURES),
-    ("_on_subscriber_left", "losses are reported when a subscriber leaves", drop("report_loss"), HANDLE),
+    ("_on_subscriber_left", "losses are reported when a subscriber leaves", drop("report_loss"), SUBSCRIBERS),
     ("_on_agent_finished", "background agents are reported", drop("emit"), BACKGROUND_CALLS),
 )
 
@@ -236,7 +237,7 @@ TIMERS = rows(
     ("on_voice", "voice ends the wait for a soft turn", drop("voice_started"), SOFT),
     ("on_voice", "the end of voice begins the wait for a soft turn", drop("voice_ended"), SOFT),
     ("on_turn_completed", "a soft turn is reported", drop("emit"), SOFT),
-    ("report_losses", "losses are reported at the end", drop("_reporter.report_losses"), HANDLE),
+    ("report_losses", "losses are reported at the end", drop("_reporter.report_losses"), SUBSCRIBERS),
     ("_report_patterns", "equal progress is not repeated", decide("progress", True), INSPECTION),
     ("_report_patterns", "patterns that time moves are read again", leave_out("_patterns_due", number=2), INSPECTION),
     ("_run_what_is_due", "a soft turn is taken", drop("take_soft_turn"), SOFT),
@@ -250,10 +251,10 @@ TIMERS = rows(
 REPORTER = rows(
     "agent.metrics_reporter",
     "MetricsReporter",
-    ("report_turn", "losses are reported with a turn", drop("report_losses"), HANDLE),
+    ("report_turn", "losses are reported with a turn", drop("report_losses"), SUBSCRIBERS),
     ("report_totals", "totals are published", drop("emit"), FIGURES),
-    ("report_totals", "losses are reported with the totals", drop("report_losses"), HANDLE),
-    ("report_loss", "losses are published", drop("emit"), HANDLE),
+    ("report_totals", "losses are reported with the totals", drop("report_losses"), SUBSCRIBERS),
+    ("report_loss", "losses are published", drop("emit"), SUBSCRIBERS),
 )
 
 SETTLE = rows(

@@ -47,6 +47,8 @@ CALLBACKS = "callbacks_in_a_session"
 FIGURES = "telemetry_in_a_session"
 TRANSCRIPT = "transcript_in_a_session"
 HANDLE = "handle_in_a_session"
+STATE = "state_in_a_session"
+SUBSCRIBERS = "subscribers_in_a_session"
 PLAN = "plan_faults"
 HANDING_OVER = "handing_over"
 SPEECHES = "speeches"
@@ -59,8 +61,8 @@ PAUSES = "end_of_turn_model"
 EVENTS = "session_events"
 
 COVERED: dict[str, str] = {
-    "State": f"{HANDLE}::test_every_mutation_is_an_event_in_order",
-    "StateKey": f"{HANDLE}::test_a_declared_key_refuses_what_is_not_of_its_type",
+    "State": f"{STATE}::test_every_mutation_is_an_event_in_order",
+    "StateKey": f"{STATE}::test_a_declared_key_refuses_what_is_not_of_its_type",
     "ComputedVar": f"{WATCHERS}::test_a_computed_value_follows_what_a_tool_has_written",
     "ComputedRegistry": f"{WATCHERS}::test_the_registries_of_a_session_tell_what_they_watch_and_compute",
     "Watcher": f"{WATCHERS}::test_a_watcher_fires_when_a_tool_has_written",
@@ -106,7 +108,7 @@ COVERED: dict[str, str] = {
     "EffectMode": f"{REACTOR}::test_a_reaction_tells_how_it_is_waited_for",
     "VoiceRuntimeState": f"{REACTOR}::test_rules_hear_when_the_model_is_heard_and_when_all_of_it_was",
     "LiveEffectExecutor": f"{REACTOR}::test_one_reactor_and_one_executor_serve_a_session",
-    "LiveEvent": f"{HANDLE}::test_a_subscriber_gets_every_event_from_then_on_until_the_end",
+    "LiveEvent": f"{SUBSCRIBERS}::test_a_subscriber_gets_every_event_from_then_on_until_the_end",
     "InputVad": f"{CLIENT}::test_a_detector_finds_the_same_edges_in_any_chunking",
     "InputVadSnapshot": f"{CLIENT}::test_the_detector_can_be_looked_at_and_there_is_none_while_the_server_decides",
     "SoftTurnDetector": f"{SOFT}::test_the_wait_is_the_one_that_was_asked_for",
@@ -256,8 +258,8 @@ ABSENT_FAULTS: dict[int, tuple[str, ...]] = {
         f"{KEPT}::test_what_holds_for_a_turn_or_a_session_only_is_not_kept",
     ),
     16: (
-        f"{HANDLE}::test_a_transaction_that_fails_leaves_no_trace_and_makes_no_event",
-        f"{HANDLE}::test_a_bare_name_reads_what_is_computed_wherever_one_asks",
+        f"{STATE}::test_a_transaction_that_fails_leaves_no_trace_and_makes_no_event",
+        f"{STATE}::test_a_bare_name_reads_what_is_computed_wherever_one_asks",
         f"{FIGURES}::test_time_since_the_last_word_and_the_budget_are_read_live_and_make_no_events",
     ),
     17: (
@@ -265,13 +267,13 @@ ABSENT_FAULTS: dict[int, tuple[str, ...]] = {
         f"{CALLBACKS}::test_a_concurrent_listener_that_raises_is_an_event",
     ),
     18: (
-        f"{HANDLE}::test_every_mutation_is_an_event_in_order",
+        f"{STATE}::test_every_mutation_is_an_event_in_order",
         f"{WATCHERS}::test_a_firing_is_an_event_that_explains_itself",
         f"{STEERING}::test_the_end_of_a_turn_is_worked_through_in_its_order",
         f"{REPAIR}::test_the_model_is_nudged_once_the_needs_got_no_further_for_long_enough",
-        f"{HANDLE}::test_a_slow_subscriber_loses_the_oldest_of_a_class_and_it_is_told",
+        f"{SUBSCRIBERS}::test_a_slow_subscriber_loses_the_oldest_of_a_class_and_it_is_told",
     ),
-    19: (f"{HANDLE}::test_a_slow_subscriber_loses_the_oldest_of_a_class_and_it_is_told",),
+    19: (f"{SUBSCRIBERS}::test_a_slow_subscriber_loses_the_oldest_of_a_class_and_it_is_told",),
     20: (
         f"{CLIENT}::test_a_detector_finds_the_same_edges_in_any_chunking",
         f"{CLIENT}::test_the_audio_that_led_to_the_decision_is_sent_too",

@@ -1,4 +1,4 @@
-"""A session in the hands of the program that embeds it, and its state."""
+"""A session in the hands of the program that embeds it."""
 
 from __future__ import annotations
 
@@ -6,19 +6,16 @@ import asyncio
 import re
 from collections.abc import Callable
 from pathlib import Path
-from threading import Event, Thread
 from typing import Any
 
 import pytest
 from tests.session.talking import SECOND_OF_SPEECH, Talk, agent, silence, talk, two_phases
 
-from gemini_live_runtime import Delivery, DeliveryConfig, Live, LiveEvent, LiveHandle, Phase, State, StateKey, tool
-from gemini_live_runtime import commands as cmd
+from gemini_live_runtime import Live, LiveHandle, Phase, tool
 from gemini_live_runtime import events as ev
 from gemini_live_runtime.audio.file_audio import FileAudio
-from gemini_live_runtime.errors import AgentError, GeminiLiveError, StateError
+from gemini_live_runtime.errors import AgentError, GeminiLiveError
 from gemini_live_runtime.session.core.limits import Limits
-from gemini_live_runtime.session.ports.loop_calls import LoopCalls
 from gemini_live_runtime.wire.audio_frame import encode_model_audio
 
 
@@ -152,89 +149,6 @@ async def test_a_prompt_waits_until_the_program_says_that_all_was_played(told: s
         assert not t.handle.voice_state().playback_active
 
 
-async def test_a_subscriber_gets_every_event_from_then_on_until_the_end() -> None:
-    got: list[LiveEvent] = []
-
-    async def reads(handle: LiveHandle) -> None:
-        got.extend([event async for event in handle.events()])
-
-    tasks = []
-
-    async with talk(agent()) as t:
-        tasks.append(asyncio.create_task(reads(t.handle)))
-        await t.turn()
-        t.stage.session.hang_up("the test is over")
-        await tasks[0]
-    numbers = [event.seq for event in got]
-    assert numbers == list(range(numbers[0], numbers[0] + len(numbers)))
-    assert got[-1].type == t.events[-1] == "session.ended"
-
-
-async def test_what_is_written_to_the_state_after_the_end_is_no_event_of_the_session() -> None:
-    async with talk(agent()) as t:
-        t.stage.session.hang_up("the test is over")
-        await t.handle.done
-        t.handle.state.set("app:late", 1)
-        await t.passes(1.0)
-    assert t.handle.state.get("app:late") == 1
-    assert t.events[-1] == "session.ended"
-
-
-async def test_a_slow_subscriber_loses_the_oldest_of_a_class_and_it_is_told() -> None:
-    config = DeliveryConfig(transcript=Delivery(2))
-
-    async with talk(agent().delivery(config)) as t:
-        slow = t.handle.events("slow")
-        for word in ("a", "b", "c", "d"):
-            await t.says(word)
-        await t.ends()
-        assert len(t.all(ev.DeliveryDropped)) == 1
-        t.stage.orchestrator.subscribers.leave(slow)
-        words = [event.payload.text async for event in slow if isinstance(event.payload, ev.TranscriptDelta)]
-        assert words == ["c", "d"]
-    assert [(drop.subscriber, drop.delivery, drop.count) for drop in t.all(ev.DeliveryDropped)] == [
-        ("slow", "transcript", 2)
-    ]
-
-
-SMALL = DeliveryConfig(transcript=Delivery(2))
-
-
-def drops(t: Talk) -> list[tuple[str, str, int]]:
-    return [(drop.subscriber, drop.delivery, drop.count) for drop in t.all(ev.DeliveryDropped)]
-
-
-async def test_what_a_slow_subscriber_loses_in_the_middle_of_a_turn_is_told_with_the_figures() -> None:
-    async with talk(agent().delivery(SMALL).telemetry(5)) as t:
-        t.handle.events("slow")
-        for word in ("a", "b", "c"):
-            await t.says(word)
-        assert drops(t) == []
-        await t.passes(5)
-        assert drops(t) == [("slow", "transcript", 1)]
-        await t.passes(5)
-        assert drops(t) == [("slow", "transcript", 1)]
-
-
-async def test_what_a_subscriber_has_lost_is_told_when_it_wants_no_more() -> None:
-    async with talk(agent().delivery(SMALL)) as t:
-        async with t.handle.events("slow"):
-            for word in ("a", "b", "c"):
-                await t.says(word)
-        assert drops(t) == [("slow", "transcript", 1)]
-        await t.ends()
-        assert drops(t) == [("slow", "transcript", 1)]
-
-
-async def test_what_a_subscriber_has_lost_is_told_before_the_session_ends() -> None:
-    async with talk(agent().delivery(SMALL)) as t:
-        t.handle.events("slow")
-        for word in ("a", "b", "c"):
-            await t.says(word)
-    assert drops(t) == [("slow", "transcript", 1)]
-    assert t.events[-1] == "session.ended"
-
-
 async def test_the_program_ends_the_session_and_may_do_so_twice() -> None:
     async with talk(agent()) as t:
         ending = [asyncio.create_task(t.handle.disconnect("enough")) for _ in range(2)]
@@ -288,69 +202,6 @@ def test_an_agent_runs_inside_a_program_of_its_own(tmp_path: Path) -> None:
     assert run_virtual(main()) == ["active", "late"]
 
 
-# -- the session's state -----------------------------------------------------------------------------------------------
-
-
-async def test_every_mutation_is_an_event_in_order() -> None:
-    async with talk(agent()) as t:
-        assert isinstance(t.state, State)
-        t.state.set("app:x", 1)
-        t.state.set("app:x", 2)
-        t.state.remove("app:x")
-        await t.rests()
-    changes = t.all(ev.StateChanged)
-    assert [change.mutation for change in changes] == list(range(1, len(changes) + 1))
-    own = [(change.old, change.new, change.added, change.removed) for change in changes if change.key == "app:x"]
-    assert own == [(None, 1, True, False), (1, 2, False, False), (2, None, False, True)]
-
-
-async def test_what_was_written_before_an_event_is_told_before_it() -> None:
-    async with talk(agent()) as t:
-        # The loop has no turn in between.
-        t.state.set("app:x", 1)
-        await t.stage.session.command(cmd.Command("c1", cmd.SendText(text=" ")))
-    order = [event.payload for event in t.stage.sink.events]
-    wrote = next(at for at, one in enumerate(order) if isinstance(one, ev.StateChanged) and one.key == "app:x")
-    (refused,) = (at for at, one in enumerate(order) if isinstance(one, ev.CommandRefused))
-    assert wrote < refused
-
-
-async def test_a_transaction_that_fails_leaves_no_trace_and_makes_no_event() -> None:
-    def fails(state: State) -> None:
-        with state.transaction() as transaction:
-            transaction.set("app:x", 1)
-            transaction.remove("app:kept")
-            raise RuntimeError("no")
-
-    async with talk(agent()) as t:
-        t.state.set("app:kept", 1)
-        with pytest.raises(RuntimeError):
-            fails(t.state)
-        await t.rests()
-        assert t.state["app:kept"] == 1
-    assert "app:x" not in [change.key for change in t.all(ev.StateChanged)]
-
-
-async def test_a_declared_key_refuses_what_is_not_of_its_type() -> None:
-    score = StateKey("app:score", int, description="the score")
-
-    async with talk(agent().state(score)) as t:
-        with pytest.raises(StateError, match="app:score"):
-            t.state.set("app:score", "many")
-        t.state.set(score, 3)
-        assert t.state.get(score) == 3
-
-
-async def test_a_bare_name_reads_what_is_computed_wherever_one_asks() -> None:
-    from gemini_live_runtime import ComputedVar
-
-    async with talk(
-        agent().computed(ComputedVar("twice", lambda s: s["app:x"] * 2, "app:x")).state(values={"app:x": 2})
-    ) as t:
-        assert (t.state.get("twice"), "twice" in t.state) == (4, True)
-        assert t.state.get("app:twice") is None
-
-
 async def test_a_session_is_not_quiet_while_the_model_owes_what_it_was_prompted_for() -> None:
     async with talk(agent()) as t:
         t.handle.prompt()
@@ -362,148 +213,6 @@ async def test_a_session_is_not_quiet_while_the_model_owes_what_it_was_prompted_
         await t.ends()
         await t.passes(0.5)
         assert waiting.done()
-
-
-# -- threads -----------------------------------------------------------------------------------------------------------
-
-
-async def on_a_thread(t: Talk, use: Callable[[LiveHandle], object]) -> object:
-    """Call `use` on a thread while the session's loop runs."""
-    return await asyncio.to_thread(use, t.handle)
-
-
-async def test_the_handle_may_be_used_from_any_thread() -> None:
-    async with talk(agent(), mode="text") as t:
-        await on_a_thread(t, lambda handle: handle.send_context("It rains."))
-        await on_a_thread(t, lambda handle: handle.prompt())
-        await t.rests()
-        assert t.wire == [("model context", "It rains."), ("prompt",)]
-
-
-async def test_the_writer_may_be_used_from_any_thread() -> None:
-    async with talk(agent(), mode="text") as t:
-        await on_a_thread(t, lambda handle: handle.writer().send_text("hello"))
-        await on_a_thread(t, lambda handle: handle.writer().send_video(b"picture"))
-        await on_a_thread(t, lambda handle: handle.writer().prompt_model())
-        await t.rests()
-        assert [kind for kind, *_ in t.wire] == ["text", "video", "prompt"]
-
-
-async def test_an_error_on_another_thread_is_that_of_the_method() -> None:
-    async with talk(agent()) as t:
-        with pytest.raises(AgentError, match="no phases"):
-            await on_a_thread(t, lambda handle: handle.transition_to("moon"))
-
-
-class Reader:
-    """Background agent that reads for a second."""
-
-    async def run(self, state: State) -> str:
-        await asyncio.sleep(1)
-        return "read"
-
-
-@pytest.mark.parametrize("own_loop", [False, True])
-async def test_background_agents_may_be_used_from_any_thread(own_loop: bool) -> None:
-    async with talk(agent()) as t:
-
-        def dispatch(handle: LiveHandle) -> None:
-            handle.agents.dispatch("reader", Reader(), handle.state)
-
-        async def dispatch_in_a_loop(handle: LiveHandle) -> None:
-            dispatch(handle)
-
-        await on_a_thread(t, lambda handle: asyncio.run(dispatch_in_a_loop(handle)) if own_loop else dispatch(handle))
-        await t.passes(2)
-        assert t.state["bg:reader:result"] == "read"
-        assert await on_a_thread(t, lambda handle: handle.agents.cancel("reader")) is False
-        assert await on_a_thread(t, lambda handle: handle.agents.cancel_all()) == []
-
-
-async def test_another_threads_own_loop_may_await_the_handle() -> None:
-    async with talk(agent(), mode="text") as t:
-        await on_a_thread(t, lambda handle: asyncio.run(handle.send_text("hello")))
-        await t.rests()
-        assert t.wire == [("text", "hello")]
-
-
-@pytest.mark.parametrize(
-    "wait",
-    [
-        lambda session: anext(aiter(session.handle.events())),
-        lambda session: anext(aiter(session.events("conversation_item_added"))),
-        lambda session: session.generate_reply(instructions="Go on.").wait_for_playout(),
-    ],
-    ids=["events", "views", "speech"],
-)
-async def test_another_threads_own_loop_may_wait_for_what_a_session_gives(wait: Callable[[Any], Any]) -> None:
-    waits, ended = Event(), []
-
-    async def wait_for_it() -> None:
-        waiting = asyncio.ensure_future(wait(t.stage.session.agent_session))
-        await asyncio.sleep(0)
-        waits.set()
-        ended.append(await waiting)
-
-    async with talk(agent()) as t:
-        thread = Thread(target=lambda: asyncio.run(wait_for_it()), daemon=True)
-        thread.start()
-        await asyncio.to_thread(waits.wait)
-        await t.turn()
-        await t.turn()
-        await asyncio.to_thread(thread.join, 5)
-        assert len(ended) == 1
-
-
-def test_a_handle_whose_session_is_over_says_so_on_other_threads() -> None:
-    calls = asyncio.new_event_loop()
-    of_thread = LoopCalls(calls)
-    calls.close()
-    with pytest.raises(GeminiLiveError, match="has ended"):
-        of_thread.call(lambda: None)
-
-
-async def test_another_loop_that_waits_for_a_session_learns_of_its_end_and_is_not_cancelled() -> None:
-    calls = LoopCalls(asyncio.get_running_loop())
-    begun: list[asyncio.Task[Any]] = []
-
-    async def waits() -> None:
-        task = asyncio.current_task()
-        assert task is not None
-        begun.append(task)
-        # As the end of the session's loop does to all of its tasks.
-        task.cancel()
-        await asyncio.Event().wait()
-
-    with pytest.raises(GeminiLiveError, match="has ended"):
-        await asyncio.to_thread(lambda: asyncio.run(calls.run(waits())))
-    assert begun
-
-
-async def test_a_tool_on_a_thread_may_prompt_the_model() -> None:
-    held: list[LiveHandle] = []
-
-    def remind(minutes: int) -> str:
-        """Remind the user.
-
-        Args:
-            minutes: Minutes from now.
-        """
-        held[0].send_context("A reminder is set.")
-        return "done"
-
-    async with talk(agent().tools(remind)) as t:
-        held.append(t.handle)
-        await t.calls("remind", minutes=5)
-        await t.stage.sink.until(ev.ToolFinished)
-        await t.rests()
-        assert t.sent("answer")[0][2] == {"output": "done"}
-        await t.says("fine")
-        await t.ends()
-        assert t.wire[-1] == ("model context", "A reminder is set.")
-
-
-# -- prompts and quiet -------------------------------------------------------------------------------------------------
 
 
 async def test_a_prompt_waits_for_the_end_of_an_answer_without_sound_and_quiet_for_the_prompts() -> None:
