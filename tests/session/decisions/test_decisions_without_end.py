@@ -10,7 +10,7 @@ from contextvars import Context
 from typing import Any
 
 import pytest
-from tests.session.decisions.test_deciding_code_in_a_session import CLOSED, CLOSURES, count, pattern
+from tests.session.decisions.deciding_code import CLOSED, CLOSURES, count, pattern
 from tests.session.talking import agent, talk
 
 from gemini_live_runtime import (
