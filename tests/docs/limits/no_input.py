@@ -189,7 +189,7 @@ NOT_INPUTS: dict[str, tuple[str, ...]] = {
         "session.core.turn_rules.MAX_COUNT",
         "session.definition.definition.MAX_ENDPOINTING_DELAY_S",
         "session.definition.server_detection.MAX_DURATION_MS",
-        "session.io.agent_session.MAX_PRIORITY",
+        "session.io.speech_requests.MAX_PRIORITY",
     ),
     "the same limit as one with a row, for another part": (
         "dialogs.mark.MAX_NOTE",

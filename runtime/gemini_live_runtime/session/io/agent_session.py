@@ -13,10 +13,8 @@ from typing import TYPE_CHECKING, Any, Literal, NoReturn, TypeVar, Unpack, overl
 
 from gemini_live_runtime import events as ev
 from gemini_live_runtime.author_code import is_awaitable
-from gemini_live_runtime.choices import as_choice, as_member
 from gemini_live_runtime.conversation.chat import CHATS, as_chat, check_messages
 from gemini_live_runtime.errors import AgentError, GeminiLiveError
-from gemini_live_runtime.json_values import is_number
 from gemini_live_runtime.records import record
 from gemini_live_runtime.session.agent.handover.lifecycle import busy_hook
 from gemini_live_runtime.session.agent.listeners.event_views import EventViews
@@ -26,17 +24,15 @@ from gemini_live_runtime.session.core.speech_queue import SpeechPriority
 from gemini_live_runtime.session.io.audio_switch import AudioSwitch
 from gemini_live_runtime.session.io.listeners import EventStream, SessionListeners
 from gemini_live_runtime.session.io.place import Place, place_of_code
-from gemini_live_runtime.session.io.speech_handle import SpeechHandle, SpeechHandles
+from gemini_live_runtime.session.io.speech_handle import SpeechHandle
+from gemini_live_runtime.session.io.speech_requests import SpeechRequests, ToolChoice
 from gemini_live_runtime.session.ports.loop_calls import LoopCalls, async_on_loop, on_loop
-from gemini_live_runtime.session.ports.messages import check_text
-from gemini_live_runtime.session.rules.reactor import PromptArmed
 from gemini_live_runtime.state.functions import function_name
 from gemini_live_runtime.state.mutations import Origin, check_may_act, check_may_wait
 
 if TYPE_CHECKING:
     from gemini_live_runtime.conversation.chat import ChatContext, ChatItem
     from gemini_live_runtime.session.agent.context import AgentContext
-    from gemini_live_runtime.session.core.speech_queue import Speech
     from gemini_live_runtime.session.definition.plan import SessionPlan
     from gemini_live_runtime.session.io.handle import LiveHandle
     from gemini_live_runtime.session.io.run_result import RunResult
@@ -46,11 +42,6 @@ if TYPE_CHECKING:
 
 Listener = TypeVar("Listener", bound=Callable[..., Any])
 
-ToolChoice = Literal["auto", "none"]
-
-MAX_PRIORITY = 1000
-"""Highest priority of a speech; the lowest is the same below zero."""
-
 
 @record
 class _Attached:
@@ -58,7 +49,7 @@ class _Attached:
 
     handle: LiveHandle
     orchestrator: Orchestrator
-    speeches: SpeechHandles
+    speeches: SpeechRequests
     views: EventViews
     owners: dict[str, Any]
     """Objects of the agents that have spoken, by name, where they are of a class."""
@@ -84,12 +75,12 @@ class AgentSession:
             origin = Origin("callback", function_name(callback), speech.id)
             orchestrator.code.call(f"done callback of {speech.id}", callback, speech, origin=origin)
 
-        speeches = SpeechHandles(agent.host.speeches, agent.bus, self._interrupt, call, agent.transcript)
+        speeches = SpeechRequests(agent, call)
 
         def publish(view: SessionEvent) -> None:
             self._listeners.publish(view, orchestrator.code)
 
-        views = EventViews(agent.transcript, speeches.of_event, publish)
+        views = EventViews(agent.transcript, speeches.handles.of_event, publish)
         agent.bus.subscribe(views.on_event, *EventViews.KINDS)
         owners = {agent.plan.name: agent.plan.definition.owner}
 
@@ -134,7 +125,7 @@ class AgentSession:
         return self._running.orchestrator.agent
 
     @property
-    def _speeches(self) -> SpeechHandles:
+    def _speeches(self) -> SpeechRequests:
         return self._running.speeches
 
     @staticmethod
@@ -354,46 +345,13 @@ class AgentSession:
         check_may_act()
         if busy_hook.get() != "on_exit":
             self._check_usable()
-        if user_input:
-            check_text(user_input, "What the user says", field="user_input")
-        if instructions:
-            check_text(instructions, "Instructions", field="instructions")
-        tool_choice = as_choice(tool_choice, ("auto", "none"))
-        if tool_choice not in ("auto", "none"):
-            raise AgentError(
-                f"tool_choice cannot be {tool_choice!r:.60}: the Live API cannot make a model call a tool",
-                remedy='Use "auto" or "none"',
-                field="tool_choice",
-                value=tool_choice,
-            )
-        priority = as_member(SpeechPriority, priority)
-        if not (is_number(priority) and abs(priority) <= MAX_PRIORITY):
-            raise AgentError(
-                f"priority cannot be {priority!r:.60}",
-                remedy="Use SpeechPriority.LOW, NORMAL or HIGH",
-                field="priority",
-                value=priority,
-            )
-        self._agent.answers.check()
-        speeches = self._agent.host.speeches
-        speech = speeches.new("reply", "generate_reply")
-        speech.user_input, speech.instructions = user_input, instructions
-        speech.uses_tools = tool_choice == "auto"
-        if allow_interruptions is not None:
-            speech.allow_interruptions = bool(allow_interruptions)
-        speech.priority = int(priority)
-        if self._agent.host.is_over and busy_hook.get() == "on_exit":
-            # Who hangs up wants no last words, and an agent's code is not at fault for them.
-            speech.status = "dropped"
-            return self._speeches.of(speech)
-        # What keeps one speech waiting keeps all of them: its end asks the rules.
-        is_alone = not speeches.has_waiting
-        speeches.add(speech)
-        handle = self._speeches.of(speech)
-        self._agent.emit(speech.event())
-        if is_alone or self._agent.plan.definition.rules:
-            self._agent.react(PromptArmed())
-        return handle
+        return self._speeches.request(
+            user_input,
+            instructions,
+            tool_choice=tool_choice,
+            allow_interruptions=allow_interruptions,
+            priority=priority,
+        )
 
     def say(self, text: str, **options: Any) -> NoReturn:
         """Refuse, by name: a Live model cannot be made to say a given text."""
@@ -408,13 +366,13 @@ class AgentSession:
     @on_loop
     def current_speech(self) -> SpeechHandle | None:
         """Speech that was asked for, or is going on; None without one."""
-        return self._speeches.current
+        return self._speeches.handles.current
 
     @property
     @on_loop
     def waiting_speeches(self) -> tuple[SpeechHandle, ...]:
         """Speeches that wait, in the order in which they will be spoken."""
-        return self._speeches.waiting
+        return self._speeches.handles.waiting
 
     @on_loop
     def interrupt(self, *, force: bool = False) -> asyncio.Future[None]:
@@ -425,34 +383,7 @@ class AgentSession:
         the one that is going on may not be, unless `force`.
         """
         self._check_usable()
-        current, waiting = self._speeches.current, self._speeches.waiting
-        handles = [] if current is None else [current]
-        if current is not None:
-            current.check_interruptible(force=force)
-        # First: the end of the present one lets the next begin.
-        for speech in self._agent.host.speeches.drop_until_protected():
-            handles += [handle for handle in waiting if handle.id == speech.id]
-            self._agent.emit(speech.event())
-        if current is not None:
-            current.interrupt(force=force)
-
-        async def wait() -> None:
-            for handle in handles:
-                await handle
-
-        stopped = asyncio.ensure_future(wait())
-        # In a tool of that speech it fails, which concerns only code that awaits it.
-        stopped.add_done_callback(lambda future: future.cancelled() or future.exception())
-        return stopped
-
-    def _interrupt(self, speech: Speech, force: bool) -> None:
-        agent, speeches = self._agent, self._agent.host.speeches
-        if speeches.drop(speech):
-            agent.emit(speech.event())
-        elif speech.status == "asked":
-            agent.host.cancel(speech)
-        else:
-            agent.host.interrupt()
+        return self._speeches.interrupt(force=force)
 
     @async_on_loop
     async def run(self, user_input: str) -> RunResult:
