@@ -28,7 +28,7 @@ from tests.faults.fuzz_account import memory_kb
 
 from gemini_live_runtime.audio.interface import MicChunk
 from gemini_live_runtime.clock import LoopClock, run_virtual
-from gemini_live_runtime.engine.hub import Outbox
+from gemini_live_runtime.engine.console_outbox import ConsoleOutbox
 from gemini_live_runtime.journal.recording.writer import JournalWriter
 from gemini_live_runtime.wire.endpoints import Endpoint, local_endpoint
 from gemini_live_runtime.wire.transport import Transport, TransportClosed
@@ -201,7 +201,7 @@ class LongSession:
         report.seconds = round(time.perf_counter() - began, 1)
         return report
 
-    async def _console(self, outbox: Outbox) -> None:
+    async def _console(self, outbox: ConsoleOutbox) -> None:
         while await outbox.take():
             pass
 

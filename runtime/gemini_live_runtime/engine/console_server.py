@@ -26,7 +26,8 @@ from typing import Literal
 
 from gemini_live_runtime import paths
 from gemini_live_runtime.commands import HangUp
-from gemini_live_runtime.engine.hub import Hub, Outbox
+from gemini_live_runtime.engine.console_outbox import ConsoleOutbox
+from gemini_live_runtime.engine.hub import Hub
 from gemini_live_runtime.engine.link import MAX_COMMAND_BYTES, Closed, check_hello, encode
 from gemini_live_runtime.engine.peer import peer_uid
 from gemini_live_runtime.engine.registry import SOCKET_FILE, TOKEN_FILE
@@ -256,7 +257,7 @@ class ConsoleServer:
                 task.cancel()
             await asyncio.gather(pump, listen, ended, return_exceptions=True)
 
-    async def _receive_lines(self, reader: asyncio.StreamReader, outbox: Outbox) -> None:
+    async def _receive_lines(self, reader: asyncio.StreamReader, outbox: ConsoleOutbox) -> None:
         malformed = 0
         while True:
             try:
@@ -280,7 +281,7 @@ def _is_hang_up(line: bytes) -> bool:
     return HangUp.command.encode() in line and json.loads(line).get("command") == HangUp.command
 
 
-async def _send_lines(outbox: Outbox, writer: asyncio.StreamWriter) -> None:
+async def _send_lines(outbox: ConsoleOutbox, writer: asyncio.StreamWriter) -> None:
     while lines := await outbox.take():
         writer.write("".join(f"{line}\n" for line in lines).encode())
         await writer.drain()

@@ -21,7 +21,8 @@ from typing import TYPE_CHECKING
 
 from gemini_live_runtime import events as ev
 from gemini_live_runtime.clock import Clock, hold_time
-from gemini_live_runtime.engine.link import Bye, Closed, Hello, encode, encode_snapshot, is_about_the_end
+from gemini_live_runtime.engine.console_outbox import ConsoleOutbox
+from gemini_live_runtime.engine.link import Bye, Hello, encode, encode_snapshot
 from gemini_live_runtime.engine.payloads import field_names, is_figures, plain_values, without_secrets
 from gemini_live_runtime.journal.completion.completion_gate import RealtimeCompletionGate
 from gemini_live_runtime.journal.files.large_values import MAX_LINE_CHARS, cut_payload, is_huge, shortened
@@ -34,13 +35,6 @@ from gemini_live_runtime.samples import MeterSample, have_changed
 
 if TYPE_CHECKING:
     from gemini_live_runtime.journal.recording.kept_journal import KeptJournal
-
-MAX_OUTBOX_LINES = 20_000
-MAX_OUTBOX_BYTES = 48 * 1024 * 1024
-"""Bounds of one console's outbox; beyond them its link ends, and it may attach again."""
-
-_BATCH = 256
-"""Lines sent to a console at a time."""
 
 MAX_EARLY = 10_000
 """Payloads of the engine that may wait for the session's first event."""
@@ -77,81 +71,6 @@ Also between samples at most, so that consoles see that the engine runs.
 """
 
 
-class Outbox:
-    """Bounded queue of encoded lines for one console.
-
-    Events are not dropped unless the console leaves; a sample replaces one that still waits.
-    """
-
-    __slots__ = ("_bytes", "_is_leaving", "_lines", "_sample", "_wake", "ended", "fell_behind")
-
-    def __init__(self) -> None:
-        self.fell_behind = False
-        """True when the console was let go because it reads too slowly."""
-        self.ended = asyncio.Event()
-        """Event that is set when the last line is queued."""
-        self._lines: deque[str] = deque()
-        self._bytes = 0
-        self._sample: str | None = None
-        self._wake = asyncio.Event()
-        self._is_leaving = False
-
-    def push(self, line: str) -> None:
-        """Queue a line, or end the link when the queue is full."""
-        if self.ended.is_set() or (self._is_leaving and not is_about_the_end(line)):
-            return
-        if len(self._lines) >= MAX_OUTBOX_LINES or self._bytes + len(line) > MAX_OUTBOX_BYTES:
-            behind = len(self._lines)
-            self._lines.clear()
-            self._bytes = 0
-            self.fell_behind = True
-            self.end(encode(Closed(f"The console fell {behind:,} messages behind and was detached; attach again")))
-            return
-        self._lines.append(line)
-        self._bytes += len(line)
-        self._wake.set()
-
-    def leave(self) -> None:
-        """Drop the events that wait, and further ones, but for those about the end.
-
-        The console has hung up, and must not read a flood to learn that the session is over.
-        """
-        self._is_leaving = True
-        self._lines = deque(filter(is_about_the_end, self._lines))
-        self._bytes = sum(map(len, self._lines))
-
-    def push_sample(self, line: str) -> None:
-        """Queue a sample in place of one that still waits."""
-        if not self.ended.is_set():
-            self._sample = line
-            self._wake.set()
-
-    def end(self, last: str) -> None:
-        """Queue the last line; later lines are ignored."""
-        if not self.ended.is_set():
-            self.ended.set()
-            self._sample = None
-            self._lines.append(last)
-            self._wake.set()
-
-    async def take(self) -> list[str]:
-        """Wait for lines and return some of them in order.
-
-        Return no line once the outbox has ended and all lines were taken.
-        """
-        while not self._lines and self._sample is None:
-            if self.ended.is_set():
-                return []
-            self._wake.clear()
-            await self._wake.wait()
-        lines = [self._lines.popleft() for _ in range(min(_BATCH, len(self._lines)))]
-        self._bytes = max(0, self._bytes - sum(map(len, lines)))
-        if not self._lines and self._sample is not None:
-            lines.append(self._sample)
-            self._sample = None
-        return lines
-
-
 class Hub:
     """Event sink of a session, to which consoles attach.
 
@@ -184,7 +103,7 @@ class Hub:
         self._origin = clock.now()
         self.wall = clock.wall()
         """Seconds since the Unix epoch at t = 0: the `wall` of `session.started`."""
-        self._outboxes: list[Outbox] = []
+        self._outboxes: list[ConsoleOutbox] = []
         self._last = ev.Event(0, 0.0, 0, 0, ev.Payload())
         """Newest event; it may still be held."""
         self.kept = kept
@@ -380,12 +299,12 @@ class Hub:
         """Number of attached consoles."""
         return len(self._outboxes)
 
-    def attach(self) -> Outbox:
+    def attach(self) -> ConsoleOutbox:
         """Return a new outbox that begins with a hello and a snapshot of the view.
 
         Events continue from there without a gap.
         """
-        outbox = Outbox()
+        outbox = ConsoleOutbox()
         outbox.push(encode(Hello(*self._identity, self.folder, METERS_S, self.harness_root)))
         outbox.push(encode_snapshot(self.view))
         # No await since the snapshot was encoded, so no event can come in between.
@@ -396,7 +315,7 @@ class Hub:
             outbox.end(self._bye)
         return outbox
 
-    def detach(self, outbox: Outbox) -> None:
+    def detach(self, outbox: ConsoleOutbox) -> None:
         """Remove an outbox; idempotent."""
         if outbox in self._outboxes:
             self._outboxes.remove(outbox)

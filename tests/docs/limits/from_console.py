@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from tests.docs.limits.limit import Limit, seconds, size
 
-from gemini_live_runtime.engine import console_server, host, hub, link
+from gemini_live_runtime.engine import console_outbox, console_server, host, link
 
 LIMITS = (
     Limit(
@@ -45,7 +45,7 @@ LIMITS = (
     ),
     Limit(
         "messages that a slow console has not read",
-        f"{hub.MAX_OUTBOX_LINES:,}, or {size(hub.MAX_OUTBOX_BYTES)}",
+        f"{console_outbox.MAX_OUTBOX_LINES:,}, or {size(console_outbox.MAX_OUTBOX_BYTES)}",
         "that console is detached and attaches again",
         "unit/engine/test_link_contract.py::test_a_console_that_falls_too_far_behind_is_let_go_and_may_attach_again",
     ),

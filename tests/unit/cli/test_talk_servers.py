@@ -24,7 +24,7 @@ from tests.support.fake_live_server import (
 from tests.support.patience import PATIENCE_S
 from websockets.asyncio.server import ServerConnection
 
-from gemini_live_runtime.engine import hub
+from gemini_live_runtime.engine import console_outbox
 from gemini_live_runtime.journal.completion.missing_parts import EXIT_CODES
 from gemini_live_runtime.wire.transport import MAX_MESSAGE_BYTES
 
@@ -239,7 +239,7 @@ def test_json_output_is_json_lines_and_nothing_else() -> None:
 
 
 def test_an_output_that_falls_behind_prints_every_event_all_the_same(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(hub, "MAX_OUTBOX_LINES", 5)
+    monkeypatch.setattr(console_outbox, "MAX_OUTBOX_LINES", 5)
     with FakeLiveServer(answers(*[says(f"Word {number}. ") for number in range(40)])) as server:
         ended = run("talk", "--backend", server.url, "--text", "hello", "--record", "text", "--json")
     seqs = [json.loads(line)["seq"] for line in ended.out.splitlines()]

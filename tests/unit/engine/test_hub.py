@@ -16,7 +16,8 @@ from tests.support.patience import PATIENCE_S
 from gemini_live_runtime import clock
 from gemini_live_runtime import events as ev
 from gemini_live_runtime.clock import LoopClock, run_virtual
-from gemini_live_runtime.engine.hub import MAX_EARLY, METERS_S, SAMPLE_S, Hub, Outbox
+from gemini_live_runtime.engine.console_outbox import ConsoleOutbox
+from gemini_live_runtime.engine.hub import MAX_EARLY, METERS_S, SAMPLE_S, Hub
 from gemini_live_runtime.engine.link import Hello, decode, encode
 from gemini_live_runtime.journal.fold.session_fold import fold
 from gemini_live_runtime.redactor import Redactor
@@ -354,7 +355,7 @@ def test_sound_goes_to_the_journal_and_is_no_event():
 
 
 async def test_an_outlet_that_ended_gives_its_last_line_and_then_nothing():
-    outbox = Outbox()
+    outbox = ConsoleOutbox()
     outbox.push(json.dumps(1))
     outbox.end("last")
     outbox.push("too late")
@@ -364,7 +365,7 @@ async def test_an_outlet_that_ended_gives_its_last_line_and_then_nothing():
 
 
 async def test_an_outbox_of_a_console_that_leaves_keeps_only_what_is_about_the_end() -> None:
-    outbox = Outbox()
+    outbox = ConsoleOutbox()
     notice = ev.Notice(level="error", code="events-missing", text="1 event is missing.")
     payloads = (ev.Log(source="engine", level="info", text='"type":"notice"'), notice, LOG)
     before, after = [

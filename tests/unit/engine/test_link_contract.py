@@ -10,7 +10,7 @@ from tests.unit.engine.running_engine import engine, folded, is_event, join, rec
 
 from gemini_live_runtime import events as ev
 from gemini_live_runtime.commands import Command, HangUp, SendText, SetMicrophone
-from gemini_live_runtime.engine import hub as hub_module
+from gemini_live_runtime.engine import console_outbox
 from gemini_live_runtime.engine.link import Bye, Hello, LinkClosed, Snapshot
 from gemini_live_runtime.engine.socket_link import SocketLink
 from gemini_live_runtime.journal.completion.missing_parts import MissingPart
@@ -123,7 +123,7 @@ async def test_hanging_up_ends_with_session_ended_then_bye_then_a_closed_link(ki
 
 @pytest.mark.parametrize(("limit", "most"), [("MAX_OUTBOX_LINES", 200), ("MAX_OUTBOX_BYTES", 100_000)])
 async def test_a_console_that_falls_too_far_behind_is_let_go_and_may_attach_again(kind, limit, most, monkeypatch):
-    monkeypatch.setattr(hub_module, limit, most)
+    monkeypatch.setattr(console_outbox, limit, most)
     async with engine(kind) as running:
         (slow, _), (quick, _) = await join(running), await join(running)
         # More than the outbox holds, without a pause in which anything could be sent.
@@ -141,7 +141,7 @@ async def test_a_console_that_falls_too_far_behind_is_let_go_and_may_attach_agai
 
 
 async def test_what_a_console_orders_before_it_reads_that_it_was_let_go_is_not_lost(kind, monkeypatch):
-    monkeypatch.setattr(hub_module, "MAX_OUTBOX_LINES", 20)
+    monkeypatch.setattr(console_outbox, "MAX_OUTBOX_LINES", 20)
     async with engine(kind) as running:
         slow, _ = await join(running)
         for number in range(100):
