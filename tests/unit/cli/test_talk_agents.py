@@ -18,7 +18,7 @@ from gemini_live_runtime.engine.host import InProcessEngine
 from gemini_live_runtime.journal.completion.missing_parts import EXIT_CODES
 from gemini_live_runtime.journal.recording.reader import read_journal
 from gemini_live_runtime.journal.sessions.catalog import list_entries
-from gemini_live_tui.cli.talk import _Conversation
+from gemini_live_tui.cli.headless import HeadlessConversation
 
 ASK = "what is the weather in Lisbon"
 
@@ -196,14 +196,14 @@ def test_the_faults_of_an_agent_stand_one_on_a_line_with_their_place(tmp_path: P
 
 
 def test_an_answer_that_is_over_before_anybody_looks_is_not_waited_for(monkeypatch: pytest.MonkeyPatch) -> None:
-    send = _Conversation._type
+    send = HeadlessConversation._type
 
-    async def slow(self: _Conversation, engine: InProcessEngine, text: str) -> None:
+    async def slow(self: HeadlessConversation, engine: InProcessEngine, text: str) -> None:
         await send(self, engine, text)
         # In virtual time: the whole answer comes meanwhile.
         await asyncio.sleep(20)
 
-    monkeypatch.setattr(_Conversation, "_type", slow)
+    monkeypatch.setattr(HeadlessConversation, "_type", slow)
     ended = run("talk", "--backend", "local", "--fast", "--text", ASK, "--text", ASK, "--json")
     assert ended.code == 0, ended.err
     events = [json.loads(line)["type"] for line in ended.out.splitlines()]

@@ -32,7 +32,7 @@ from gemini_live_runtime.wire.transport import MAX_MESSAGE_BYTES
 @pytest.fixture(autouse=True)
 def quickly_idle(monkeypatch: pytest.MonkeyPatch) -> None:
     """A conversation counts as over sooner: nothing here pauses."""
-    monkeypatch.setattr("gemini_live_tui.cli.talk.IDLE_S", 0.05)
+    monkeypatch.setattr("gemini_live_tui.cli.headless.IDLE_S", 0.05)
 
 
 def talk(url: str, *options: str) -> Ended:

@@ -19,7 +19,7 @@ from gemini_live_runtime.journal.completion.missing_parts import EXIT_CODES
 from gemini_live_runtime.journal.history.recorded_history import RecordedHistory
 from gemini_live_runtime.journal.recording.reader import read_journal
 from gemini_live_runtime.journal.sound.playback_sound import RATE, sound_between
-from gemini_live_tui.cli import talk as cli_talk
+from gemini_live_tui.cli import headless
 
 
 def lag(where: np.ndarray, what: np.ndarray) -> int:
@@ -83,7 +83,7 @@ def test_a_conversation_by_devices_ends_when_nothing_is_said_though_a_microphone
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setattr("gemini_live_runtime.engine.assemble.make_audio", lambda spec: _EndlessMicrophone())
-    monkeypatch.setattr(cli_talk, "DEVICES_IDLE_S", 0.05)
+    monkeypatch.setattr(headless, "DEVICES_IDLE_S", 0.05)
     ended = run("talk", "--backend", "local", "--devices", "--until-idle", "--timeout", f"{PATIENCE_S}")
     assert ended.code == EXIT_CODES["output"], ended.err
     assert "input ended" in ended.out
