@@ -11,7 +11,7 @@ from tests.docs import fault_tables, key_tables, theme_tables
 from tests.docs.limits import page as limits_page
 
 from gemini_live_runtime.conversation import extraction
-from gemini_live_runtime.session.agent import background_agents, settle_engine, turn_pipeline, user_code
+from gemini_live_runtime.session.agent import background_agents, settle_engine, turn_extraction, user_code
 from gemini_live_runtime.session.agent.handover import lifecycle
 from gemini_live_runtime.session.agent.listeners import callback_runner
 from gemini_live_runtime.session.definition.callbacks import CALLBACKS
@@ -156,7 +156,7 @@ def limits() -> list[str]:
         ("a background tool", f"{declaration.BACKGROUND_TIMEOUT_S:g} s"),
         ("a background agent", f"{background_agents.DEFAULT_TIMEOUT_S:g} s"),
         ("an extraction", f"{extraction.DEFAULT_DEADLINE_S:g} s"),
-        ("the end of a turn, for extractors", f"{turn_pipeline.EXTRACTION_GRACE_S:g} s"),
+        ("the end of a turn, for extractors", f"{turn_extraction.EXTRACTION_GRACE_S:g} s"),
         ("watchers that trigger each other", f"{settle_engine.MAX_ROUNDS} rounds"),
         ("turns sent to a server that did not resume", f"{lifecycle.RECALLED}"),
     ]

@@ -46,12 +46,12 @@ PIPELINE = rows(
     ("begin_turn", "changes and words know their turn", leave_out("turn_number"), CALLBACKS),
     ("end_turn", "session keys settle at the end of a turn", drop("_session_keys.settle"), FIGURES),
     ("end_turn", "listeners get final transcripts", drop("_call_final_transcripts"), CALLBACKS),
-    ("end_turn", "extractors run at the end of a turn", drop("_extract"), EXTRACTION),
+    ("end_turn", "extractors run at the end of a turn", drop("extraction.run"), EXTRACTION),
     ("end_turn", "state settles before patterns see a turn", drop("settle.settle", number=1), PATTERNS),
     ("end_turn", "patterns see turns", drop("observe"), PATTERNS),
     ("end_turn", "state settles after patterns saw a turn", drop("settle.settle", number=2), PATTERNS),
     ("end_turn", "the phase advances at the end of a turn", drop("_advance", number=1), EXTRACTION),
-    ("end_turn", "needs are evaluated", gives("_repair", "NO_REPAIR"), REPAIR),
+    ("end_turn", "needs are evaluated", gives("_repair.act", "NO_REPAIR"), REPAIR),
     ("end_turn", "state settles before the model is steered", drop("settle.settle", number=3), STEERING),
     ("end_turn", "the phase advances when repair has escalated", drop("_advance", number=2), REPAIR),
     ("end_turn", "a soft turn leaves the model alone", decide("SOFT_TURN", True), SOFT),
@@ -73,22 +73,37 @@ PIPELINE = rows(
     ("end_tool", "the phase advances before a tool's answer", drop("_advance"), PHASES),
     ("end_tool", "the model is steered before a tool's answer", drop("_steer"), PHASES),
     ("end_tool", "a tool's answer is sent", drop("_tools.give"), TOOLS),
-    ("end_tool", "extractors run after a tool call", drop("_extract"), EXTRACTION),
-    ("complete_generation", "extractors run when the model has finished generating", drop("_extract"), EXTRACTION),
+    ("end_tool", "extractors run after a tool call", drop("extraction.run"), EXTRACTION),
+    (
+        "complete_generation",
+        "extractors run when an answer is generated",
+        drop("extraction.run"),
+        EXTRACTION,
+    ),
     ("complete_generation", "on_generation_complete", drop("call_listeners"), CALLBACKS),
-    ("_extract", "the end of a turn waits a moment for extractors", drop("drain"), STEERING),
-    ("_on_extracted", "what extractors found is used", drop("put"), EXTRACTION),
-    ("_after_extraction", "on_extracted", drop("control"), CALLBACKS),
-    ("_after_extraction", "late findings move the conversation", drop("reevaluate"), EXTRACTION),
-    ("_after_failure", "on_extraction_error", drop("control"), CALLBACKS),
     ("pass_time", "patterns see time", drop("observe"), PATTERNS),
     ("reevaluate", "what the program writes moves the conversation", decide("may_advance", False), PHASES),
     ("request_phase", "the program moves the conversation", gives("put", "True"), PHASES),
     ("move", "the model is steered after a requested move", drop("_steer"), PHASES),
-    ("_follow", "extractors run when a phase was entered", drop("_extract"), EXTRACTION),
+    ("_follow", "extractors run when a phase was entered", drop("extraction.run"), EXTRACTION),
+)
+
+TURN_EXTRACTION = rows(
+    "agent.turn_extraction",
+    "TurnExtraction",
+    ("run", "the end of a turn waits a moment for extractors", drop("drain"), STEERING),
+    ("_on_extracted", "what extractors found is used", drop("put"), EXTRACTION),
+    ("_after_extraction", "on_extracted", drop("control"), CALLBACKS),
+    ("_after_extraction", "late findings move the conversation", drop("_reevaluate"), EXTRACTION),
+    ("_after_failure", "on_extraction_error", drop("control"), CALLBACKS),
+)
+
+NEEDS_REPAIR = rows(
+    "agent.needs_repair",
+    "NeedsRepair",
     ("on_entered", "needs are counted anew in a new phase", drop("needs.reset"), REPAIR),
-    ("_repair", "progress ends an escalation", drop("_remove"), REPAIR),
-    ("_repair", "an escalation is in the state", drop("state.set", "ESCALATION"), REPAIR),
+    ("act", "progress ends an escalation", drop("_remove"), REPAIR),
+    ("act", "an escalation is in the state", drop("state.set", "ESCALATION"), REPAIR),
 )
 
 ORCHESTRATOR = rows(
@@ -376,6 +391,8 @@ GUARD_MONITOR = rows(
 
 MUTATIONS = (
     *PIPELINE,
+    *TURN_EXTRACTION,
+    *NEEDS_REPAIR,
     *ORCHESTRATOR,
     *LIFESPAN,
     *LISTENERS,

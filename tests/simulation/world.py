@@ -444,7 +444,7 @@ class World:
             "device": self.device.playing,
             "lane": agent.queue.current or agent.queue.depth,
             "desk": orchestrator.tools.open_calls,
-            "extraction": sorted(orchestrator.pipeline.extraction.running),
+            "extraction": sorted(orchestrator.pipeline.extraction.runner.running),
             "code": orchestrator.code.active,
             "prompt": agent.context_queue.has_prompt,
         }

@@ -73,7 +73,7 @@ class Lifespan:
         if gate.end():
             # Held steps are not let loose at the end: no console is there to hear or to stop them.
             agent.queue.drop()
-        await self._close(parts.pipeline.extraction.close())
+        await self._close(parts.pipeline.extraction.runner.close())
         await self._close(agent.queue.close(0.0 if is_blocked else ENDING_S), 2 * ENDING_S)
         parts.tools.give_rest()
         await self._close(parts.background_agents.close())
@@ -121,7 +121,7 @@ class Lifespan:
             agent.queue.idle
             # A task waits for the user, and what awaits it waits for the task.
             and parts.tools.open_calls + parts.code.active == parts.handoff.waiting_places
-            and not parts.pipeline.extraction.running
+            and not parts.pipeline.extraction.runner.running
             and not parts.pipeline.awaits_reevaluation
             and not parts.observer.awaits_reaction
             and not parts.steering.is_waiting

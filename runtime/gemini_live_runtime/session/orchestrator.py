@@ -300,7 +300,7 @@ class Orchestrator:
         adoption = AgentAdoption(
             agent,
             settle=self.settle,
-            extraction=self.pipeline.extraction,
+            extraction=self.pipeline.extraction.runner,
             tools=tools,
             callbacks=self.callbacks,
             reactor=self.reactor,

@@ -14,28 +14,25 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable
-from copy import deepcopy
 from typing import TYPE_CHECKING
 
 from gemini_live_runtime import events as ev
-from gemini_live_runtime.conversation.extraction import ExtractionSchedule
-from gemini_live_runtime.conversation.extraction_runner import ExtractionFailure, ExtractionResult, ExtractionRunner
-from gemini_live_runtime.conversation.needs import NO_REPAIR, RepairAction
+from gemini_live_runtime.conversation.needs import RepairAction
 from gemini_live_runtime.conversation.transcript import ToolCallSummary, TranscriptTurn
 from gemini_live_runtime.conversation.transitions import TransitionResult
 from gemini_live_runtime.errors import AgentError
-from gemini_live_runtime.session.agent.faults import part_health
 from gemini_live_runtime.session.agent.host import SOFT_TURN
+from gemini_live_runtime.session.agent.needs_repair import NeedsRepair
 from gemini_live_runtime.session.agent.phase_runner import require_phases
 from gemini_live_runtime.session.agent.settle_engine import MAX_PER_S, FireRateCounter
 from gemini_live_runtime.session.agent.throttle import Throttle, paced_notice
+from gemini_live_runtime.session.agent.turn_extraction import TurnExtraction
 from gemini_live_runtime.session.rules.reactor import PromptArmed
 from gemini_live_runtime.state.mutations import Origin, writing_as
 from gemini_live_runtime.state.temporal import TemporalEvent
 from gemini_live_runtime.tools.dispatch import Outcome
 
 if TYPE_CHECKING:
-    from gemini_live_runtime.conversation.extraction import TriggerEvent
     from gemini_live_runtime.conversation.text_model import TextModel
     from gemini_live_runtime.session.agent.context import AgentContext
     from gemini_live_runtime.session.agent.listeners.callback_runner import CallbackRunner
@@ -47,16 +44,9 @@ if TYPE_CHECKING:
     from gemini_live_runtime.session.debugger.checkpoints import Checkpoints
     from gemini_live_runtime.state.mutations import Mutation
 
-EXTRACTION_GRACE_S = 0.5
-"""Seconds that the end of a turn waits for extractors; what they find later is taken up when it comes."""
-
 TURN_BEGINS = Origin("signal", "", "a turn begins")
 
 TURN_ENDED = TemporalEvent("turn")
-
-ESCALATION = "session:repair:escalation"
-UNFULFILLED = "session:repair:unfulfilled"
-
 
 RAN = ("ok", "error", "timeout")
 """States of outcomes whose tool has run."""
@@ -92,17 +82,8 @@ class TurnPipeline:
         """Called with the outcome of a tool that returned an agent, once its answer was given."""
         self.on_turn_done: Callable[[int], None] = _ignore
         """Called with the number of a turn whose end has been worked through."""
-        self.extraction = ExtractionRunner(
-            agent.state,
-            ExtractionSchedule(agent.plan.definition.extractors),
-            agent.plan.definition.text_model or text_model,
-            agent.clock,
-            self._on_extracted,
-            self._on_extraction_failed,
-            agent.host.on_change,
-            self._on_extractor_health,
-        )
-        self._awaits_extraction = False
+        self.extraction = TurnExtraction(agent, callbacks, text_model, self.reevaluate)
+        self._repair = NeedsRepair(agent)
         self._reevaluations = Throttle(self._queue_reevaluation, agent.clock, on_paced=self._on_paced)
         self._reevaluation_queued = False
         self._may_advance = False
@@ -134,7 +115,7 @@ class TurnPipeline:
         self._session_keys.count_turn(agent.turn_count)
         self._session_keys.settle()
         self._call_final_transcripts()
-        await self._extract("turn")
+        await self.extraction.run("turn")
         await settle.settle()
         # A turn in which only the model spoke gives the user no chance to get further.
         turn = self._ended_turn()
@@ -143,7 +124,7 @@ class TurnPipeline:
             await settle.observe(TURN_ENDED)
             await settle.settle()
         result = await self._advance(number)
-        action = self._repair() if is_users and result is None and not held else None
+        action = self._repair.act() if is_users and result is None and not held else None
         await settle.settle()
         if action is not None and action.kind == "escalate":
             # A transition may wait for what escalation has set.
@@ -157,6 +138,11 @@ class TurnPipeline:
         await settle.settle()
         self.on_turn_done(number)
         self._timers.schedule()
+
+    async def complete_generation(self) -> None:
+        """Extract from an answer that is generated, though it may still be heard."""
+        await self.extraction.run("generation-complete", grace_s=0.0)
+        await self.call_listeners("on_generation_complete")
 
     def _call_final_transcripts(self) -> None:
         turn = self._ended_turn()
@@ -210,7 +196,7 @@ class TurnPipeline:
             # It may have waited for this answer, and an answer that the model keeps silent about ends no turn.
             agent.react(PromptArmed())
         if ran:
-            await self._extract("tool-call", tool=outcome.name, grace_s=0.0)
+            await self.extraction.run("tool-call", tool=outcome.name, grace_s=0.0)
         self._timers.schedule()
 
     async def end_task(self, outcome: Outcome) -> None:
@@ -226,90 +212,6 @@ class TurnPipeline:
         if outcome.agent is not None:
             self.on_agent_returned(outcome)
         self._timers.schedule()
-
-    # -- extraction --------------------------------------------------------------------------------------------------
-
-    async def complete_generation(self) -> None:
-        """Extract from an answer that is generated, though it may still be heard."""
-        await self._extract("generation-complete", grace_s=0.0)
-        await self.call_listeners("on_generation_complete")
-
-    async def _extract(
-        self, event: TriggerEvent, *, tool: str = "", phase: str = "", grace_s: float = EXTRACTION_GRACE_S
-    ) -> None:
-        """Start the extractors of `event`; wait at most `grace_s` seconds for them."""
-        agent = self._agent
-        started = self.extraction.trigger(
-            event,
-            agent.turn_count,
-            agent.transcript.window_with_current,
-            tool=tool,
-            phase=phase,
-            of_turn=agent.host.turn,
-        )
-        if started and grace_s > 0:
-            self._awaits_extraction = True
-            try:
-                await self.extraction.drain(grace_s)
-            finally:
-                self._awaits_extraction = False
-
-    def _on_extracted(self, result: ExtractionResult) -> None:
-        """Publish what an extractor found, and queue what follows.
-
-        It is in the state already.
-        """
-        agent = self._agent
-        agent.emit(
-            ev.ExtractionFinished(
-                extractor=result.extractor,
-                trigger=result.event,
-                of_turn=result.of_turn,
-                value=result.fields,
-                refused={refusal.field: refusal.reason for refusal in result.refused},
-                ms=round(result.duration_s * 1000, 1),
-                merged=result.merged,
-            )
-        )
-        for decision in result.decisions:
-            agent.emit(
-                ev.PromotionDecided(
-                    extractor=result.extractor,
-                    field=decision.field,
-                    key=decision.key,
-                    value=decision.value,
-                    accepted=decision.accepted,
-                    reason=decision.reason,
-                )
-            )
-        # The end of a turn that waits for it evaluates transitions itself.
-        may_advance = not self._awaits_extraction
-        agent.queue.put("extracted", lambda: self._after_extraction(result, may_advance=may_advance))
-
-    async def _after_extraction(self, result: ExtractionResult, *, may_advance: bool) -> None:
-        await self._callbacks.control("on_extracted", result.extractor, deepcopy(result.fields))
-        await self.reevaluate(may_advance)
-
-    def _on_extractor_health(self, name: str, well: bool) -> None:
-        self._agent.emit(part_health("extractor", name, well))
-
-    def _on_extraction_failed(self, failure: ExtractionFailure) -> None:
-        self._agent.emit(
-            ev.ExtractionFailed(
-                extractor=failure.extractor,
-                trigger=failure.event,
-                of_turn=failure.of_turn,
-                reason=failure.text,
-                raised_at=failure.raised_at,
-                ms=round(failure.duration_s * 1000, 1),
-                merged=failure.merged,
-            )
-        )
-        self._agent.queue.put("extraction failed", lambda: self._after_failure(failure))
-
-    async def _after_failure(self, failure: ExtractionFailure) -> None:
-        await self._callbacks.control("on_extraction_error", failure.extractor, failure.text)
-        await self.reevaluate(False)
 
     # -- between turns -----------------------------------------------------------------------------------------------
 
@@ -434,43 +336,12 @@ class TurnPipeline:
 
     async def _follow(self, result: TransitionResult) -> None:
         self.on_entered(result)
-        await self._extract("phase-change", phase=result.transition.to_phase, grace_s=0.0)
+        await self.extraction.run("phase-change", phase=result.transition.to_phase, grace_s=0.0)
 
     def on_entered(self, result: TransitionResult) -> None:
         """Count needs anew, now that a phase was entered."""
-        agent = self._agent
         self._steering.on_entered(result)
-        if agent.needs is not None:
-            agent.needs.reset(result.transition.to_phase)
-            # UNFULFILLED stays: the phase that takes over may want to know what was given up.
-            self._remove(ESCALATION)
-
-    # -- repair ------------------------------------------------------------------------------------------------------
-
-    def _repair(self) -> RepairAction:
-        """Return what is to be done about needs that stay unfulfilled, and publish it."""
-        agent, phases = self._agent, self._agent.phases
-        if agent.needs is None or phases is None:
-            return NO_REPAIR
-        phase = phases.machine.current_phase
-        action = agent.needs.evaluate(phase.name, phase.needs, agent.state)
-        if action.kind == "none":
-            if not agent.needs.escalated:
-                self._remove(ESCALATION, UNFULFILLED)
-            return NO_REPAIR
-        agent.emit(
-            ev.RepairActed(phase=phase.name, action=action.kind, unfulfilled=tuple(action.keys), attempt=action.attempt)
-        )
-        if action.kind == "escalate":
-            with writing_as(Origin("phase", phase.name, "its needs stay unfulfilled")):
-                agent.state.set(ESCALATION, True)
-                agent.state.set(UNFULFILLED, action.keys)
-        return action
-
-    def _remove(self, *keys: str) -> None:
-        with writing_as(Origin("phase", "", "progress")):
-            for key in keys:
-                self._agent.state.remove(key)
+        self._repair.on_entered(result.transition.to_phase)
 
 
 def _ignore(number: int) -> None:

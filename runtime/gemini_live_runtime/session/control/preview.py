@@ -27,8 +27,8 @@ from gemini_live_runtime.conversation.transitions import (
 )
 from gemini_live_runtime.errors import GeminiLiveError
 from gemini_live_runtime.json_values import same_value
+from gemini_live_runtime.session.agent.needs_repair import ESCALATION
 from gemini_live_runtime.session.agent.phase_runner import PhaseRunner
-from gemini_live_runtime.session.agent.turn_pipeline import ESCALATION
 from gemini_live_runtime.state.edits import AppliedEdit, Edit, apply_edits
 from gemini_live_runtime.state.explanation import Explanation
 from gemini_live_runtime.state.guards import Guard
