@@ -22,6 +22,10 @@ from dataclasses import dataclass
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
+sys.path.insert(0, str(ROOT))
+
+from tests.bench.targets import judged  # noqa: E402
+
 SIZE = (120, 36)
 
 MINIMAL = """
@@ -192,13 +196,7 @@ TARGETS = {
 
 def main() -> int:
     """Print each figure with its target; 1 when a target is missed."""
-    missed = 0
-    for name, value in measure():
-        target = TARGETS.get(name)
-        verdict = "" if target is None else f"target <= {target:g}  {'ok' if value <= target else 'MISSED'}"
-        missed += target is not None and value > target
-        print(f"console {name:<28} {value:9.2f}  {verdict}", flush=True)
-    return 1 if missed else 0
+    return judged("console", measure(), TARGETS)
 
 
 if __name__ == "__main__":

@@ -24,6 +24,7 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(ROOT))
 
+from tests.bench.targets import judged  # noqa: E402
 from tests.bench.terminal import Terminal, private_environment  # noqa: E402
 
 ROUNDS = 3
@@ -287,13 +288,7 @@ TARGETS = {
 
 def main() -> int:
     """Print each figure with its target; 1 when a target is missed."""
-    missed = 0
-    for name, value in measure().items():
-        target = TARGETS.get(name)
-        verdict = "" if target is None else f"target <= {target:g}  {'ok' if value <= target else 'MISSED'}"
-        missed += target is not None and value > target
-        print(f"streaming {name:<28} {value:9.2f}  {verdict}")
-    return 1 if missed else 0
+    return judged("streaming", measure().items(), TARGETS)
 
 
 if __name__ == "__main__":

@@ -7,12 +7,12 @@ import json
 import os
 import sys
 import tomllib
-import types
 from pathlib import Path
 
 import pytest
 from tests.support.canaries import HOSTILE
 from tests.support.command_line import run
+from tests.support.keyring_double import install_keyring
 
 from gemini_live_runtime import paths
 from gemini_live_runtime.engine.registry import ENGINE_FILE, LOCK_FILE
@@ -225,19 +225,7 @@ def test_the_path_is_that_of_the_file() -> None:
 @pytest.fixture
 def keyring(monkeypatch: pytest.MonkeyPatch) -> dict[tuple[str, str], str]:
     """Keyring of the test: secrets by service and entry."""
-    kept: dict[tuple[str, str], str] = {}
-    module = types.ModuleType("keyring")
-    module.__path__ = []
-    errors, backends, fail = (types.ModuleType(f"keyring.{name}") for name in ("errors", "backends", "backends.fail"))
-    fail.Keyring = type("Keyring", (), {"priority": 0})
-    errors.KeyringError = type("KeyringError", (Exception,), {})
-    module.get_keyring = type("Backend", (), {"priority": 5.0})
-    module.set_password = lambda service, user, secret: kept.__setitem__((service, user), secret)
-    module.get_password = lambda service, user: kept.get((service, user))
-    for name, part in (("", module), (".errors", errors), (".backends", backends), (".backends.fail", fail)):
-        monkeypatch.setitem(sys.modules, f"keyring{name}", part)
-    module.errors, module.backends = errors, backends
-    return kept
+    return install_keyring(monkeypatch, type("Backend", (), {"priority": 5.0}))
 
 
 def test_a_key_goes_to_the_keyring_and_the_profile_names_its_entry(keyring: dict[tuple[str, str], str]) -> None:

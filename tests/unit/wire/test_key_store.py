@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import sys
-import types
 from pathlib import Path
 
 import pytest
 from tests.support.canaries import KEY
+from tests.support.keyring_double import install_keyring
 
 from gemini_live_runtime.errors import CredentialError
 from gemini_live_runtime.wire.credentials import KEYRING_SERVICE, KEYRING_USER, api_key, find_api_key
@@ -27,19 +27,7 @@ class Broken(Backend):
 @pytest.fixture
 def keyring(monkeypatch: pytest.MonkeyPatch) -> dict[tuple[str, str], str]:
     """A keyring module with a backend that keeps what it is given."""
-    kept: dict[tuple[str, str], str] = {}
-    module = types.ModuleType("keyring")
-    module.__path__ = []
-    errors, backends, fail = (types.ModuleType(f"keyring.{name}") for name in ("errors", "backends", "backends.fail"))
-    fail.Keyring = type("Keyring", (), {"priority": 0})
-    errors.KeyringError = type("KeyringError", (Exception,), {})
-    module.get_keyring = Backend
-    module.set_password = lambda service, user, secret: kept.__setitem__((service, user), secret)
-    module.get_password = lambda service, user: kept.get((service, user))
-    for name, part in (("", module), (".errors", errors), (".backends", backends), (".backends.fail", fail)):
-        monkeypatch.setitem(sys.modules, f"keyring{name}", part)
-    module.errors, module.backends = errors, backends
-    return kept
+    return install_keyring(monkeypatch, Backend)
 
 
 def test_a_key_in_the_keyring_is_found_again(keyring: dict[tuple[str, str], str]) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import os
 from collections.abc import Iterator
+from functools import partial
 from typing import TYPE_CHECKING, ClassVar
 
 from textual import on, work
@@ -15,9 +16,9 @@ from textual.widgets.option_list import Option
 
 from gemini_live_runtime.errors import GeminiLiveError
 from gemini_live_runtime.text import sanitise_line
+from gemini_live_tui.dialogs.backend_form import BackendForm
 from gemini_live_tui.painting.wrapping import fit
 from gemini_live_tui.set_up import keys
-from gemini_live_tui.widgets.box_screen import BoxScreen
 from gemini_live_tui.widgets.field_row import FieldRow
 from gemini_live_tui.widgets.option_list import OptionList
 from gemini_live_tui.widgets.secret_field import SecretField
@@ -28,7 +29,7 @@ if TYPE_CHECKING:
 NAME_WIDTH = 22
 
 
-class KeyScreen(BoxScreen):
+class KeyScreen(BackendForm):
     """Screen of three steps: key, check, place."""
 
     HEADING: ClassVar[str] = "Gemini API key"
@@ -141,18 +142,11 @@ class KeyScreen(BoxScreen):
     @work(group="keep", exclusive=True)
     async def _keep(self, credential: keys.Credential, place: keys.Place) -> None:
         self.say(f"Saving{self.signs.ellipsis}")
-        try:
-            note = await asyncio.to_thread(keys.keep, credential, place, self.console.settings.profile)
-        except GeminiLiveError as error:
-            self.say(str(error), "error")
-            return
-        starter = self.console.settings.starter
-        if starter is not None:
-            starter.on_saved("backend")
-        self._credential, self._done = None, True
         where = {"keyring": "in the keyring", "file": f"in {keys.key_file_label()}", "env": "for this run"}[place]
-        later = "" if self.console.waiting else " It is used from the next session on."
-        self.say(f"The key is kept {where}.{later} {note}".strip() + " Enter or esc goes back.")
+        save = partial(keys.keep, credential, place, self.console.settings.profile)
+        if not await self.keep(save, f"The key is kept {where}"):
+            return
+        self._credential, self._done = None, True
         if place == "env":
             line, file = keys.profile_line(os.environ)
             self._shape.update(f"To keep it for good, put this line with your key into {file}:\n  {line}")

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import Iterator
+from functools import partial
 from typing import TYPE_CHECKING, ClassVar
 
 from textual import on, work
@@ -12,8 +12,8 @@ from textual.widgets import Input, Static
 
 from gemini_live_runtime.errors import GeminiLiveError
 from gemini_live_tui import config
+from gemini_live_tui.dialogs.backend_form import BackendForm
 from gemini_live_tui.set_up import vertex
-from gemini_live_tui.widgets.box_screen import BoxScreen
 from gemini_live_tui.widgets.field_row import FieldRow
 from gemini_live_tui.widgets.line_input import LineInput
 
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from gemini_live_tui.context import ConsoleContext
 
 
-class VertexScreen(BoxScreen):
+class VertexScreen(BackendForm):
     """Form. Enter looks for the login and saves; without one it saves the second time."""
 
     HEADING: ClassVar[str] = "Vertex AI"
@@ -82,14 +82,5 @@ class VertexScreen(BoxScreen):
                 self.say(f"{login.sentence} Press enter again to save it all the same.", "warning")
                 return
             said = login.sentence
-        try:
-            note = await asyncio.to_thread(vertex.keep, project, location, self.console.settings.profile)
-        except GeminiLiveError as error:
-            self.say(str(error), "error")
-            return
-        starter = self.console.settings.starter
-        if starter is not None:
-            starter.on_saved("backend")
-        self._done = True
-        later = "" if self.console.waiting else " It is used from the next session on."
-        self.say(f"{said} Saved: {project} in {location}.{later} {note}".strip() + " Enter or esc goes back.")
+        save = partial(vertex.keep, project, location, self.console.settings.profile)
+        self._done = await self.keep(save, f"{said} Saved: {project} in {location}")
