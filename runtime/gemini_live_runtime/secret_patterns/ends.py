@@ -55,7 +55,7 @@ _OPEN = (
     "(?:"
     r"-----BEGIN [A-Z ]{0,45}-{0,4}"
     rf"|{PRIVATE_KEY}(?:[^\-]|-(?!----END)){{0,8000}}"
-    rf"|{_QUOTED_NAME}(?P<quoted>{WITHIN_MARKS}{{1,400}}+)"
+    rf"|{_QUOTED_NAME}(?P<quoted>(?>{WITHIN_MARKS}{{1,400}}))"
     rf"|{_OPTION_NAME}(?P<option>{_OPTION_SIGN}(?(quote)[^\"'\\]{{0,400}}\\{{0,7}}|{_OPTION_SIGN}{{0,6}}))"
     rf"|{_TAG_NAME}(?P<tagged>{_TAGGED_SIGN}{{1,400}}\s{{0,3}}<?)"
     rf"|{_BLOCK_NAME}(?P<block>[^\r\n]{{1,400}})"

@@ -8,10 +8,10 @@ from gemini_live_runtime.secret_patterns.providers import PREFIXES
 
 # A quotation mark or an "@" may be part of a password: nothing but the last "@" ends it.
 _LOGIN = (
-    r"(?P<user>[^/\s:@\"']{0,200}:(?:[^/\s@\"']|(?<=[0-9A-Za-z])[\"'](?=[0-9A-Za-z])){1,4000}+(?=@)"
-    r"(?:@[^/\s@\"'?#,;&]{0,400}+(?=@))*+)"
+    r"(?P<user>[^/\s:@\"']{0,200}:(?>(?:[^/\s@\"']|(?<=[0-9A-Za-z])[\"'](?=[0-9A-Za-z])){1,4000})(?=@)"
+    r"(?>(?:@[^/\s@\"'?#,;&]{0,400}+(?=@))*))"
 )
-_PEM_BETWEEN = r"(?:[\s>|\"']|\\+[nr]|(?:Proc-Type|DEK-Info|Version|Comment): [^\r\n\\]{1,100}+)*+"
+_PEM_BETWEEN = r"(?>(?:[\s>|\"']|\\+[nr]|(?:Proc-Type|DEK-Info|Version|Comment): [^\r\n\\]{1,100}+)*)"
 PRIVATE_KEY = r"-----BEGIN [A-Z ]{0,30}PRIVATE KEY(?: BLOCK)?-----"
 _ENCRYPTED = r"(?:\.[0-9A-Za-z_\-]{0,4000}+){0,4}"
 

@@ -24,7 +24,7 @@ OPENING_MARK = _BEFORE_MARK + r"(?P<mark>(?P<sign>\\{0,7}[\"'`])(?:(?P=sign){2})
 WITHIN_MARKS = r"(?:[^\"'`\\]|(?!(?<!\\)(?P=mark))[\s\S])"
 _QUOTED = (
     rf"{_END}{OPENING_MARK}"
-    rf"(?:(?P<quoted>{WITHIN_MARKS}{{1,4000}}+)(?=(?P=mark))"
+    rf"(?:(?P<quoted>(?>{WITHIN_MARKS}{{1,4000}}))(?=(?P=mark))"
     r"|(?P<marked>[^\"'\\]{1,4000})(?=\\{0,7}[\"']))"
 )
 NEW_LINE = r"(?:\r?\n|(?:\\{1,7}r)?\\{1,7}n)"

@@ -79,7 +79,7 @@ _SPOKEN_ADDRESS = re.compile(
     r"(?:\s{1,3}(?:dot|dash)\s{1,3}\w{1,64}){0,4}\s{1,3}dot\s{1,3}[a-z]{2,20}\b)"
 )
 _NUMBER = re.compile(r"\+?\(?\d(?:[\s\-–—()/.·]{0,3}\d)+")
-_MEMORY_LINE = re.compile(r"^- [^\"\n]{1,400}: \"(?P<value>(?:[^\"\\\n]|\\.)*+)\" \(by ", re.MULTILINE)
+_MEMORY_LINE = re.compile(r"^- [^\"\n]{1,400}: \"(?P<value>(?>(?:[^\"\\\n]|\\.)*))\" \(by ", re.MULTILINE)
 """Memory as `conversation/memory_text.py` tells it to the model, with escapes between the words."""
 
 _UNSPACED = re.compile("[\u0e00-\u0fff\u1000-\u109f\u1780-\u17ff\u2e80-\u9fff\ua000-\ua4cf\uac00-\ud7af\uf900-\ufaff]")
