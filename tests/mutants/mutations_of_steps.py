@@ -355,11 +355,16 @@ TOOL_EXECUTOR = rows(
     ("_gate", "a notification lets the model queue no other", decide("_is_for_users_only", False), TIMED),
     ("_gate", "the allow-list", decide("_is_allowed", True), PHASES),
     ("_gate", "on_tool_call", gives("tool_overrides", "{}"), TOOLS),
-    ("_acknowledge", "background calls are acknowledged", drop("acknowledge"), BACKGROUND_CALLS),
     ("_start", "what is refused is not acknowledged", decide("active_ids", True), BESIDE),
     ("_start", "no tool runs without being started", drop("dispatcher.start"), TOOLS),
-    ("answer", "before_tool_response", gives("tool_responses", "[response]"), TOOLS),
-    ("answer", "a dropped answer is reported", drop("_listener", "before_tool_response dropped"), TOOLS),
+)
+
+TOOL_ANSWERS = rows(
+    "agent.tools.tool_answers",
+    "ToolAnswers",
+    ("acknowledge", "background calls are acknowledged", drop("host.acknowledge"), BACKGROUND_CALLS),
+    ("final", "before_tool_response", gives("tool_responses", "[response]"), TOOLS),
+    ("final", "a dropped answer is reported", drop("_report_listener", "before_tool_response dropped"), TOOLS),
 )
 
 AUTOSAVE = rows(
@@ -409,6 +414,7 @@ MUTATIONS = (
     *PHASE_RUNNER,
     *STEERING_RUNNER,
     *TOOL_EXECUTOR,
+    *TOOL_ANSWERS,
     *AUTOSAVE,
     *GUARD_MONITOR,
 )

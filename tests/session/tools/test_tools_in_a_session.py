@@ -19,7 +19,7 @@ from gemini_live_runtime import (
 )
 from gemini_live_runtime import events as ev
 from gemini_live_runtime.errors import AgentError
-from gemini_live_runtime.session.agent.tools.tool_executor import ToolResponse
+from gemini_live_runtime.session.agent.tools.tool_answers import ToolResponse
 from gemini_live_runtime.tools.results import MAX_RESULT_LEVELS
 
 

@@ -182,7 +182,7 @@ class TurnPipeline:
             await settle.observe(TemporalEvent("tool", name=outcome.name, ok=outcome.status == "ok"))
         await settle.settle()
         result = await self._advance(agent.host.turn)
-        answer = await self._tools.answer(outcome)
+        answer = await self._tools.answers.final(outcome)
         await settle.settle()
         is_silent = outcome.status == "cancelled" or answer.scheduling == "SILENT"
         # The model may still wait for another call.

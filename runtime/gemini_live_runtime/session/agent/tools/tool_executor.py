@@ -1,4 +1,4 @@
-"""Gate tool calls, run them, and answer each call id exactly once.
+"""Gate tool calls, run them, and give each call id exactly one answer.
 
 A call passes three stages, each on the task queue where it decides: the gate (`on_calls`: phase, breakpoints,
 listeners), the dispatcher (which runs it beside the conversation), and its outcome (`on_outcome`: state settles and
@@ -19,7 +19,7 @@ from gemini_live_runtime import events as ev
 from gemini_live_runtime.author_code import USER_ERRORS, error_text
 from gemini_live_runtime.errors import AgentError, GeminiLiveError
 from gemini_live_runtime.harness.worker import HarnessWorker
-from gemini_live_runtime.records import mutable_record, record
+from gemini_live_runtime.records import record
 from gemini_live_runtime.redactor import redactor
 from gemini_live_runtime.restarts import FailureTracker
 from gemini_live_runtime.session.agent.background_agents import BackgroundAgentDispatcher
@@ -33,13 +33,14 @@ from gemini_live_runtime.session.agent.listeners.callback_runner import Callback
 from gemini_live_runtime.session.agent.tools.consent import DENIED, REFUSALS, TOO_MANY, ConsentGate
 from gemini_live_runtime.session.agent.tools.consent_queue import ConsentQuestion
 from gemini_live_runtime.session.agent.tools.mock_tools import stand_in
+from gemini_live_runtime.session.agent.tools.tool_answers import ToolAnswers
 from gemini_live_runtime.session.core.effects import RunTool
 from gemini_live_runtime.session.core.speech_queue import Speech
 from gemini_live_runtime.session.debugger.checkpoints import Checkpoints
 from gemini_live_runtime.session.ports.event_bus import CALL_INTENT_S
-from gemini_live_runtime.tools.background import ToolAnswer, acknowledgement, final_answer
+from gemini_live_runtime.tools.background import ToolAnswer
 from gemini_live_runtime.tools.dispatch import Outcome, ToolCall, ToolDispatcher
-from gemini_live_runtime.tools.results import Status, as_object, nulls_text, outcome, result_outcome
+from gemini_live_runtime.tools.results import Status, outcome, result_outcome
 
 CLAIM_RETRY_S = 0.05
 """Seconds between two looks at a call that another program runs and may record as a task."""
@@ -66,15 +67,6 @@ class AskedCall:
     id: str
     name: str
     args: dict[str, Any]
-
-
-@mutable_record
-class ToolResponse:
-    """Answer as `before_tool_response` listeners get it; they may change `response`."""
-
-    id: str
-    name: str
-    response: dict[str, Any]
 
 
 class ToolExecutor:
@@ -107,6 +99,7 @@ class ToolExecutor:
             agents=background_agents,
             memory=memory,
         )
+        self.answers = ToolAnswers(agent, self.dispatcher, callbacks, async_tools=async_tools, on_problem=on_problem)
         self.dispatcher.stand_in = lambda name: stand_in(agent.plan, name)
         self.tasks = HarnessToolRuntime(agent, self.dispatcher, harness, answer=self._queue_answer, end=self._queue_end)
         self.tasks.undecided.on_decided = self._release_held
@@ -120,15 +113,11 @@ class ToolExecutor:
         self._agent = agent
         self._callbacks = callbacks
         self._checkpoints = checkpoints
-        self._async_tools = async_tools
         self.notified = NotifiedCalls(agent)
-        self._on_problem = on_problem
         self._health: defaultdict[str, FailureTracker] = defaultdict(FailureTracker)
         self._suspensions: Counter[str] = Counter()
         """Number of agents that a call waits for, by its id."""
         self._waiting: set[str] = set()
-        self._told_by_user: set[str] = set()
-        """Calls whose refusal the model has heard from the user, by their ids."""
         self._held: list[ToolCall] = []
         """Calls for what another call does; whether that becomes a task for both is open. They wait, too."""
         self._cancelled: set[str] = set()
@@ -361,7 +350,7 @@ class ToolExecutor:
             self._end_waiting(call, "cancelled")
         elif not given.yes:
             if given.by == "voice":
-                self._told_by_user.add(call.call_id)
+                self.answers.told_by_user.add(call.call_id)
             self._end_waiting(call, "refused", {"error": REFUSALS[given.by].format(name=call.name)})
         elif not self.consent.is_unchanged(question):
             self._end_waiting(call, "refused", {"error": CHANGED.format(name=call.name)})
@@ -404,63 +393,8 @@ class ToolExecutor:
         self.dispatcher.start(call.call_id, call.name, call.args)
         # Told that it runs, the model would say so to the user: a refused call is not acknowledged.
         if call.call_id in self.dispatcher.active_ids:
-            self._acknowledge(call)
+            self.answers.acknowledge(call)
             self.tasks.on_started(call)
-
-    def _acknowledge(self, call: ToolCall) -> None:
-        answer = acknowledgement(call, self.dispatcher.mode_of(call.name), async_tools=self._async_tools)
-        if answer is not None:
-            self._formatter(call.name, answer)
-            self._agent.host.acknowledge(call, answer)
-
-    async def answer(self, ended: Outcome) -> ToolAnswer:
-        """Return a call's answer, as `before_tool_response` listeners leave it."""
-        answer = final_answer(ended, self.dispatcher.mode_of(ended.name), async_tools=self._async_tools)
-        self._formatter(ended.name, answer)
-        if ended.call_id in self._told_by_user:
-            self._told_by_user.discard(ended.call_id)
-            answer = replace(answer, scheduling=answer.scheduling and "SILENT")
-        if not self._callbacks.listeners("before_tool_response"):
-            return answer
-        response = ToolResponse(ended.call_id, ended.name, deepcopy(dict(answer.response)))
-        left = await self._callbacks.tool_responses([response], self._agent.state)
-        kept = next((item for item in left if getattr(item, "id", "") == ended.call_id), None)
-        for item in left:
-            if item is not kept:
-                self._listener(ended.name, _superfluous(item, ended.call_id))
-        if kept is None:
-            # A call without an answer would leave the model waiting.
-            self._listener(ended.name, "before_tool_response dropped the answer; it was sent as it was")
-            return answer
-        nulls: list[str] = []
-        try:
-            response_object = as_object(kept.response, nulls)
-        except USER_ERRORS as error:
-            self._listener(ended.name, f"before_tool_response left an unusable answer: {error}", error)
-            return answer
-        if nulls:
-            self._listener(ended.name, f"before_tool_response: {nulls_text(nulls)}")
-        return replace(answer, response=response_object)
-
-    def _formatter(self, name: str, answer: ToolAnswer) -> None:
-        if answer.problem:
-            declared = self.dispatcher.declared(name)
-            place = "" if declared is None else declared.defined_at
-            self._on_problem(name, answer.problem, place, answer.error)
-
-    def _listener(self, name: str, problem: str, error: BaseException | None = None) -> None:
-        # With several listeners it is unknown which one did it.
-        places = {listener.defined_at for listener in self._callbacks.listening("before_tool_response")}
-        self._on_problem(name, problem, places.pop() if len(places) == 1 else "", error)
-
-
-def _superfluous(item: object, call_id: str) -> str:
-    """Return why an answer of a listener is not sent."""
-    other_id = getattr(item, "id", None)
-    if other_id == call_id:
-        return f"before_tool_response answered {call_id!r} more than once; the first answer was sent"
-    named = f"the id {other_id!r:.80}" if other_id is not None else f"{type(item).__name__}, which has no id"
-    return f"before_tool_response returned {named}; only the answer to {call_id!r} was sent"
 
 
 async def _ignore(ended: Outcome) -> None:
