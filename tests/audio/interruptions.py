@@ -29,6 +29,8 @@ from tests.audio.sessions import VOICES, loop
 
 RATE = 48_000
 MEDIAN_MS, P95_MS = 200.0, 300.0
+LATEST_S = 2
+"""Seconds for which a person is waited for to interrupt the model."""
 LEVELS = (-6.0, -3.0, 0.0)
 """Levels of the echo, in dB; at more the recordings would clip."""
 QUESTIONS = ("what time is it", "stop please", "hello can you hear me", "wait a moment", "no thank you")
@@ -70,7 +72,7 @@ def lag_of(part: Samples, whole: Samples) -> int:
 def silence_after(everything: Samples, model: Samples) -> float:
     """Return the ms from a person's first sample to the model's last one.
 
-    Raises ValueError when it cannot be measured.
+    It is `LATEST_S` at most. Raises ValueError when it cannot be measured.
     """
     lag = lag_of(model, everything)
     everything, model = (everything[lag:], model) if lag >= 0 else (everything, model[-lag:])
@@ -84,8 +86,9 @@ def silence_after(everything: Samples, model: Samples) -> float:
     if not person.any():
         raise ValueError("no person is in the recording")
     first = int(person.argmax())
-    # The next answer of the model begins seconds later.
-    loud = np.flatnonzero(np.abs(model[first : first + 2 * RATE]) > SILENCE)
+    # The next answer of the model begins seconds later. Between two sentences it may be silent when the person begins,
+    # and say nothing more.
+    loud = np.concatenate(([0], np.flatnonzero(np.abs(model[first : first + LATEST_S * RATE]) > SILENCE)))
     pauses = np.flatnonzero(np.diff(loud) > RATE // 2)
     last = loud[pauses[0]] if len(pauses) else loud[-1]
     return 1000 * float(last) / RATE
@@ -116,11 +119,13 @@ def interrupt(
             while heard < spoken:
                 heard += session.until(is_a("playback.heard"))["data"]["count"] / 24_000
             session.plays(question, louder)
-            session.within(2.0, is_a("turn.interrupted"))
+            is_cut = session.within(LATEST_S, is_a("turn.interrupted"))
             session.within(1.0, is_a("session.ended"))
         session.ends()
     finally:
         session.kill()
+    if not is_cut:
+        return 1000.0 * LATEST_S
     return silence_after(np.fromfile(everything, np.float32), np.fromfile(model, np.float32))
 
 

@@ -125,6 +125,30 @@ def test_nothing_is_clear_of_what_a_weak_filter_leaves_an_echo_explains_or_noise
     assert not is_clear(**missing)
 
 
+def suspicious(*, share: float = 1.0, leftover: float = 0.005, incoherence: float = 0.5, is_loud: bool = True) -> int:
+    """Return after how many frames of an answer a person is suspected, or 0."""
+    clear = ClearSpeech()
+    for _ in range(100):
+        clear.update(0.0, leftover, 0.1, is_loud=False)
+    for number in range(1, 100):
+        assert not clear.update(0.0, leftover, incoherence, is_loud=is_loud)
+        clear.suspect(share, leftover, incoherence, is_loud=is_loud)
+        if clear.suspects:
+            return number
+    return 0
+
+
+def test_a_person_is_suspected_after_60_ms_that_are_half_like_the_echo() -> None:
+    assert suspicious() == 6
+
+
+@pytest.mark.parametrize(
+    "missing", [{"share": 0.5}, {"leftover": 0.05}, {"incoherence": 0.3}, {"is_loud": False}], ids=str
+)
+def test_what_a_weak_filter_leaves_an_echo_explains_or_noise_hides_is_not_suspicious(missing: dict[str, Any]) -> None:
+    assert not suspicious(**missing)
+
+
 def test_what_is_left_at_the_onset_of_an_answer_is_not_clear() -> None:
     clear = ClearSpeech()
     assert not any(clear.update(1.0, 0.005, 0.9, is_loud=True) for _ in range(29))

@@ -15,6 +15,7 @@ from gemini_live_runtime.audio.echo.pause_probe import (
     LEAST_DELAY_FRAMES,
     MAX_LIKELY_WAIT_FRAMES,
     MAX_WAIT_FRAMES,
+    NEEDED_FRAMES,
     ORDER_FRAMES,
     TALKING_FRAMES,
     WAIT_FRAMES,
@@ -39,6 +40,8 @@ class Room:
         self, delay: int, left: float, person: float = 0.0, late: int = ORDER_FRAMES, *, likely: bool = False
     ) -> None:
         self._likely = likely
+        self.suspects = self.plays = True
+        self._silent = 0
         self.probe = PauseProbe()
         self._delay, self.left, self.person = delay, left, person
         self._orders = [False] * late
@@ -49,10 +52,17 @@ class Room:
         states: list[str] = []
         for _ in range(frames):
             self._orders.append(self.probe.pauses)
-            self._played.append(0.0 if self._orders.pop(0) else 1.0)
+            plays = not self._orders.pop(0) and self.plays
+            self._played.append(float(plays))
+            self._silent = 0 if plays else self._silent + 1
             heard = self.left * self._played.pop(0) + self.person > 1.0
             self.probe.update(
-                suspected=heard, likely=heard and self._likely, heard=heard, believed=heard, delay=self._delay
+                suspected=heard and self.suspects,
+                likely=heard and self._likely,
+                heard=heard,
+                believed=heard,
+                delay=self._delay,
+                silent=self._silent,
             )
             states.append(self.probe.state)
         return states
@@ -73,6 +83,28 @@ def test_a_steady_person_is_always_found_within_the_echos_delay_and_a_tenth_of_a
     states = Room(delay, left, person).run(ORDER_FRAMES + max(LEAST_DELAY_FRAMES, delay) + DECAY_FRAMES + 4)
     assert states[0] == "paused"
     assert states[-1] == "person"
+
+
+@given(delay=DELAYS, left=st.floats(0.5, 100.0), gap=st.integers(1, SECOND))
+def test_an_echo_is_no_person_either_where_the_model_pauses_by_itself(delay: int, left: float, gap: int) -> None:
+    room = Room(delay, left)
+    room.suspects = False
+    for frames in (SECOND, gap, SECOND, gap):
+        assert set(room.run(frames)) == {""}
+        room.plays = not room.plays
+
+
+@given(delay=DELAYS, left=st.floats(0.0, 100.0), person=st.floats(1.01, 10.0))
+def test_a_person_is_found_in_a_gap_of_the_model_though_nothing_was_suspected(
+    delay: int, left: float, person: float
+) -> None:
+    room = Room(delay, left, person)
+    room.suspects = False
+    assert set(room.run(SECOND)) == {""}
+    room.plays = False
+    falls_after = max(LEAST_DELAY_FRAMES, delay) + DECAY_FRAMES
+    assert room.run(falls_after + NEEDED_FRAMES - 1)[-2:] == ["", "person"]
+    assert room.probe.pauses
 
 
 def waits(states: list[str]) -> list[int]:
@@ -159,6 +191,22 @@ def test_a_person_comes_with_what_was_said_before_the_suspicion() -> None:
     # Before the suspicion nothing was taken for a voice.
     assert [one.near_end for one in lead[:-1]] == [False] * LEAD_FRAMES + [True] * 10
     assert not len(kept)
+
+
+def test_what_a_person_says_in_a_gap_of_the_model_is_taken_for_theirs() -> None:
+    room, kept = Room(5, 0.0, 2.0), KeptSound()
+    room.suspects = False
+    room.probe.is_listening = True
+    for number in range(LEAD_FRAMES):
+        room.run(1)
+        assert not list(kept.add(frame(number), room.probe))
+    room.plays = False
+    came: list[MicFrame] = []
+    while room.probe.state != "person":
+        room.run(1)
+        came += kept.add(frame(0), room.probe)
+    assert [one.near_end for one in came[-NEEDED_FRAMES:-1]] == [True] * (NEEDED_FRAMES - 1)
+    assert not any(one.near_end for one in came[:-NEEDED_FRAMES])
 
 
 def test_nothing_is_kept_once_the_model_is_not_heard_any_more() -> None:

@@ -249,9 +249,12 @@ class DualCanceller:
         louder = False
         if self._expects_echo:
             suppressed = self._behind_power < _SUPPRESSED * self._share.left
-            heard = 0.0 if doubted or suppressed or incoherence < _LEAST_INCOHERENCE else share
+            is_hidden = doubted or suppressed
+            heard = 0.0 if is_hidden or incoherence < _LEAST_INCOHERENCE else share
             is_loud = error_power > self._witness.least_speech
             clear = self._clear.update(heard, self._share.leftover, incoherence, is_loud=is_loud)
+            newest = 0.0 if is_hidden else self._share.newest
+            self._clear.suspect(newest, self._share.leftover, incoherence, is_loud=is_loud)
             self._witness.update(
                 heard, bare_power, _power(alone), proven=proven, clear=clear, explained=incoherence < _EXPLAINED
             )
@@ -283,6 +286,8 @@ class DualCanceller:
         `louder` tells that it exceeds the echo to be expected, `moved` that this echo has moved.
         """
         witness, probe = self._witness, self.probe
+        # A person's first sound may look like a move of the echo: that is no reason not to ask.
+        exceeding = self._louder.is_likely or (self._louder.suspects and not moved)
         louder &= not moved
         if (self._quiet > TAIL_FRAMES and not probe.is_open) or self._disturbed:
             probe.begin()
@@ -291,11 +296,12 @@ class DualCanceller:
         plays = self._quiet < _PLAYING_FRAMES
         exceeds = self._share.newest > _LEAST_SHARE
         found = probe.update(
-            suspected=plays and (witness.suspects or (self._louder.suspects and not moved)),
-            likely=plays and (witness.is_confirmed or (self._louder.is_likely and not moved)),
+            suspected=plays and (witness.suspects or exceeding or self._clear.suspects),
+            likely=plays and (witness.is_confirmed or self._louder.is_likely),
             heard=self._is_loud and ((witness.has_evidence and (exceeds or not self._expects_echo)) or louder),
             believed=witness.believes,
             delay=self._filter.delay,
+            silent=self._quiet,
         )
         if found or (louder and probe.state == "person"):
             witness.confirm()

@@ -227,6 +227,29 @@ class NearEndShare:
         self.leftover += min(self._RISE * (ratio - self.leftover), most * self.leftover)
 
 
+class _Run:
+    """Number of frames in a row, and the mean of a value over the newest `length`."""
+
+    __slots__ = ("_length", "count", "mean")
+
+    def __init__(self, length: int) -> None:
+        self._length = length
+        self.begin()
+
+    def begin(self) -> None:
+        """Begin with the next frame."""
+        self.count, self.mean = 0, 0.0
+
+    def add(self, value: float) -> None:
+        """Take the value of the next frame."""
+        self.count += 1
+        self.mean += (value - self.mean) / min(self.count, self._length)
+
+    def exceeds(self, mean: float) -> bool:
+        """Return True for a run of the whole length whose mean is above `mean`."""
+        return self.count >= self._length and self.mean > mean
+
+
 class ClearSpeech:
     """Detect near-end speech by a good filter alone.
 
@@ -239,18 +262,29 @@ class ClearSpeech:
     _LEAST_SHARE = 0.8
     _LEAST_INCOHERENCE = 0.7
     """Mean share of what is left, over these frames, that the predicted echo does not explain."""
+    _SUSPECT_FRAMES, _SUSPICIOUS_INCOHERENCE = 6, 0.4
+    """Frames, and their mean as above, from which a person is suspected.
+
+    A voiceless beginning, as that of "stop", is often half like the echo by chance."""
     _SETTLING_FRAMES = 30
     """Frames (300 ms) after the onset of an answer."""
 
-    __slots__ = ("_incoherence", "_run", "_settled")
+    __slots__ = ("_clear", "_settled", "_suspicious")
 
     def __init__(self) -> None:
+        self._clear, self._suspicious = _Run(self.FRAMES), _Run(self._SUSPECT_FRAMES)
         self.begin()
 
     def begin(self) -> None:
         """Expect the onset of an answer, or another path of the echo."""
-        self._run = self._settled = 0
-        self._incoherence = 0.0
+        self._settled = 0
+        self._clear.begin()
+        self._suspicious.begin()
+
+    @property
+    def suspects(self) -> bool:
+        """True while a person may speak, of whom half is like the echo by chance."""
+        return self._suspicious.exceeds(self._SUSPICIOUS_INCOHERENCE)
 
     def update(self, share: float, leftover: float, incoherence: float, *, is_loud: bool) -> bool:
         """Return True when a person speaks for certain.
@@ -259,13 +293,19 @@ class ClearSpeech:
         echo does not explain; `is_loud` tells that all of it exceeds the noise.
         """
         self._settled += 1
-        clear = share > self._LEAST_SHARE and leftover < GOOD_LEFTOVER and is_loud
-        if not clear or self._settled < self._SETTLING_FRAMES:
-            self._run, self._incoherence = 0, 0.0
-            return False
-        self._run += 1
-        self._incoherence += (incoherence - self._incoherence) / min(self._run, self.FRAMES)
-        return self._run >= self.FRAMES and self._incoherence > self._LEAST_INCOHERENCE
+        self._take(self._clear, share, leftover, incoherence, is_loud)
+        return self._clear.exceeds(self._LEAST_INCOHERENCE)
+
+    def suspect(self, share: float, leftover: float, incoherence: float, *, is_loud: bool) -> None:
+        """Take the same of the newest frame, where the echo may explain half of it."""
+        self._take(self._suspicious, share, leftover, incoherence, is_loud)
+
+    def _take(self, run: _Run, share: float, leftover: float, incoherence: float, is_loud: bool) -> None:
+        is_settled = self._settled >= self._SETTLING_FRAMES
+        if is_settled and share > self._LEAST_SHARE and leftover < GOOD_LEFTOVER and is_loud:
+            run.add(incoherence)
+        else:
+            run.begin()
 
 
 class NearEndWitness:

@@ -3,7 +3,7 @@
 Two voices at once cannot be distinguished for certain by listening. But an echo follows its loudspeaker: where that
 falls silent, so do the echo and all that a canceller leaves of it, after the time that sound takes through the room. A
 person goes on. So the model is quiet at once for a voice that may be a person's, and goes on from its next sample when
-it was none.
+it was none. Where the model pauses by itself, between two sentences, that shows a person as well.
 """
 
 from __future__ import annotations
@@ -67,7 +67,7 @@ class PauseProbe:
         """True while the model is heard, and a person may begin to speak over it."""
         self._since = WAIT_FRAMES
         self._needed_from = 0
-        self._heard: list[bool] = []
+        self._heard: deque[bool] = deque(maxlen=WINDOW_FRAMES)
         self._next_wait = WAIT_FRAMES
         self._wait = 0
 
@@ -81,16 +81,26 @@ class PauseProbe:
         """True while an answer that was paused for a person may go on."""
         return self.state != "" and self._since < TALKING_FRAMES + RETURN_FRAMES
 
+    @property
+    def is_deciding(self) -> bool:
+        """True while the newest frame shows who speaks, since nothing is played."""
+        return self.state == "paused" or (self.state == "" and bool(self._heard))
+
     def begin(self) -> None:
         """Return to the state without a suspicion: no echo is to be expected."""
         self.state = ""
+        self._heard.clear()
 
-    def update(self, *, suspected: bool, likely: bool, heard: bool, believed: bool, delay: int) -> bool:
+    def update(
+        self, *, suspected: bool, likely: bool, heard: bool, believed: bool, delay: int, silent: int = 0
+    ) -> bool:
         """Take the next frame of an expected echo; return True when a person is found.
 
         `suspected` tells that it may be a person's, `likely` that more speaks for it, `heard` that the canceller takes
         it for one, `believed` that it did a moment ago. `delay` is that of the echo in frames, as far as it is known.
+        `silent` is the number of frames since the model's last sound.
         """
+        falls_after = max(LEAST_DELAY_FRAMES, delay) + DECAY_FRAMES
         self._since += 1
         if self.state == "person":
             if not (heard or believed):
@@ -101,16 +111,27 @@ class PauseProbe:
             likely and self._since >= min(self._wait // 4, MAX_LIKELY_WAIT_FRAMES)
         ):
             self.state, self._since = "paused", 0
-            self._needed_from = ORDER_FRAMES + max(LEAST_DELAY_FRAMES, delay) + DECAY_FRAMES
+            self._needed_from = ORDER_FRAMES + falls_after
             self._heard.clear()
+        elif silent < falls_after:
+            self._heard.clear()
+        elif self._hear(heard):
+            self._since = 0
+            return True
         return False
+
+    def _hear(self, heard: bool) -> bool:
+        """Take a frame without an echo; return True when a person is found."""
+        self._heard.append(heard)
+        if sum(self._heard) < NEEDED_FRAMES:
+            return False
+        self.state, self._wait, self._next_wait = "person", 0, WAIT_FRAMES
+        return True
 
     def _decide(self, heard: bool) -> bool:
         if self._since < self._needed_from:
             return False
-        self._heard.append(heard)
-        if sum(self._heard[-WINDOW_FRAMES:]) >= NEEDED_FRAMES:
-            self.state, self._wait, self._next_wait = "person", 0, WAIT_FRAMES
+        if self._hear(heard):
             return True
         if self._since >= self._needed_from + DECIDING_FRAMES:
             self.state, self._since, self._wait = "", 0, self._next_wait
@@ -136,7 +157,7 @@ class KeptSound:
     """Keeper of the microphone's frames until it is known whose they are.
 
     While the model is heard, the newest `LEAD_FRAMES` are kept, as a person's first word comes before the suspicion,
-    and all frames while a probe decides. Those of a person come with all that may be theirs.
+    and all frames of a pause for a probe. Those of a person come with all that may be theirs.
     """
 
     __slots__ = ("_frames", "_undecided")
@@ -144,7 +165,7 @@ class KeptSound:
     def __init__(self) -> None:
         self._frames: deque[tuple[MicFrame, Int16]] = deque()
         self._undecided = 0
-        """Number of the newest frames that came since the probe began."""
+        """Number of the newest frames that came while the probe was deciding."""
 
     def __len__(self) -> int:
         return len(self._frames)
@@ -164,10 +185,9 @@ class KeptSound:
             yield frame
             return
         self._frames.append((frame, probe.frame))
+        self._undecided = self._undecided + 1 if probe.is_deciding else 0
         if probe.state == "paused":
-            self._undecided += 1
             return
-        self._undecided = 0
         while len(self._frames) > LEAD_FRAMES:
             yield self._frames.popleft()[0]
 
