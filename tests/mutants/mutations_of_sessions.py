@@ -50,7 +50,7 @@ TURN_TAKING = (
         "io.connections",
         "ConnectionManager",
         ("_one", "a change takes effect with a connection", drop("turns.take"), TURNS),
-        ("_one", "a change that came while connecting is made", drop("renew"), TURNS),
+        ("_one", "a change that came while connecting is made", drop("departure.renew"), TURNS),
     ),
     *rows(
         "io.live_session",
@@ -157,17 +157,22 @@ CONNECTIONS = rows(
     ("__init__", "latencies of answers are watched", drop("subscribe", number=3), WATCHDOGS),
     ("__init__", "a dead socket is noticed soon while the user waits", drop("subscribe", number=4), WATCHDOGS),
     ("_on_pong", "a pong is a sign of life", drop("_link.on_pong"), WATCHDOGS),
-    ("leave", "a silent server is left", drop("_leave", number=2), WATCHDOGS),
-    ("leave", "an old connection is left", drop("_depart"), WATCHDOGS),
-    ("_measure", "a dead socket is left", drop("_leave"), WATCHDOGS),
+    ("_measure", "a dead socket is left", drop("departure.leave_at_once"), WATCHDOGS),
     ("_on_fault", "a fault of ours is told", gives("faults.internal", "''"), SUPERVISION),
-    ("move_now", "a fresh server session knows nothing", drop("forget_handle"), HANDING_OVER),
-    ("move_now", "the old connection is left at once", drop("_leave"), HANDING_OVER),
     ("run", "the agent begins before the connection", drop("_begin"), PHASES),
     ("_one", "a session is resumed", assign("handle", "''"), RECONNECTING),
     ("_open", "a setup carries the present instruction", gives("instruction_for_setup", "''"), PHASES),
-    ("_read", "what an old connection says is not heard", decide("_is_unheard", False), HANDING_OVER),
+    ("_read", "what an old connection says is not heard", decide("is_unheard", False), HANDING_OVER),
     ("_one", "the agent learns of a connection", drop("lifecycle.on_connected"), PHASES),
+)
+
+DEPARTURE = rows(
+    "io.departure",
+    "Departure",
+    ("leave", "a silent server is left", drop("leave_at_once", number=2), WATCHDOGS),
+    ("leave", "an old connection is left", drop("_depart"), WATCHDOGS),
+    ("move_now", "a fresh server session knows nothing", drop("forget_handle"), HANDING_OVER),
+    ("move_now", "the old connection is left at once", drop("leave_at_once"), HANDING_OVER),
 )
 
 LIVE_HANDLE = rows(
@@ -366,6 +371,7 @@ MUTATIONS = (
     *EFFECTS,
     *SESSION_COMMANDS,
     *CONNECTIONS,
+    *DEPARTURE,
     *LIVE_HANDLE,
     *DRAINING,
 )

@@ -219,7 +219,7 @@ async def test_a_fault_where_the_sound_is_heard_is_told_and_is_no_fault_of_the_s
 
 async def test_a_fault_in_falling_asleep_is_told_and_the_session_sleeps_later(monkeypatch: pytest.MonkeyPatch) -> None:
     async with talk(agent(), dormant_after_s=60.0) as t:
-        fails_once(monkeypatch, t.stage.session._connections, "sleep")
+        fails_once(monkeypatch, t.stage.session._connections.departure, "sleep")
         await t.turn()
         await t.passes(65)
         assert [notice.code for notice in t.all(ev.Notice)] == ["internal"]

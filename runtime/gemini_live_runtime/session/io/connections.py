@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-import math
 from collections.abc import Awaitable, Callable
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING
 
 from gemini_live_runtime import events as ev
 from gemini_live_runtime.clock import Clock
@@ -20,6 +19,7 @@ from gemini_live_runtime.journal.recording.wire_recorder import WireRecorder
 from gemini_live_runtime.records import keyword_record
 from gemini_live_runtime.redactor import redactor
 from gemini_live_runtime.session.core.effects import Effect, Play
+from gemini_live_runtime.session.io.departure import Departure
 from gemini_live_runtime.session.io.message_parts import in_parts
 from gemini_live_runtime.session.io.round_trips import RoundTrips
 from gemini_live_runtime.session.link.ends import LinkEnd, refuses_handle
@@ -31,25 +31,6 @@ from gemini_live_runtime.wire.server import AudioFrame
 if TYPE_CHECKING:
     from gemini_live_runtime.session.core.core import SessionCore
     from gemini_live_runtime.session.orchestrator import Orchestrator
-
-LEAVE_EARLY_S = 2.0
-"""Seconds before the server closes at which the connection is left at the latest."""
-
-LEAVE_QUIET_S = 0.5
-"""Seconds of quiet that are taken as a pause in which to leave."""
-
-RENEW_WITHIN_S = 10.0
-"""Seconds in which a pause is looked for when a new instruction needs a new connection."""
-
-ROTATE_QUIET_S = 2.0
-"""Seconds of quiet in which a connection near its age limit is left: there is no hurry."""
-
-MOVING = "Moving to another connection"
-
-ASLEEP = "Closed because nothing goes on"
-
-_REASONS = {LinkEnd.MOVED: "moving to another connection", LinkEnd.DORMANT: "nothing goes on"}
-"""Reasons of the closes that are ours, for the server."""
 
 MAX_FAULT = 500
 """Characters of a fault's text."""
@@ -108,16 +89,8 @@ class ConnectionManager:
         self._perform = perform
         self._play = play
         self._emit = orchestrator.agent.emit
-        self._pause = pause
         self._link = core.state.link
-        self._leaving: asyncio.Task[None] | None = None
-        self._leaves_at = 0.0
-        self._left: tuple[LinkEnd, GeminiLiveError] | None = None
-        """Class and reason of leaving the present connection; None when the server or the network ended it."""
-        self._is_unheard = False
-        """True for a connection of an agent that no longer speaks."""
-        self._is_outdated = False
-        """True when the connection that is being made has another setup than the agent needs by now."""
+        self.departure = departure = Departure(self._link, recorder, clock, pause)
         self._frames = 0
         """Frames received, over all connections."""
         self._round_trips = RoundTrips(
@@ -128,7 +101,7 @@ class ConnectionManager:
         self._asked = asyncio.Event()
         self.first_failure: GeminiLiveError | None = None
         """Error that kept the session from its very first connection."""
-        orchestrator.agent.bus.subscribe(self._on_go_away, ev.ConnectionGoAway)
+        orchestrator.agent.bus.subscribe(departure.on_go_away, ev.ConnectionGoAway)
         orchestrator.agent.bus.subscribe(self._on_held, ev.AgentHeld, ev.AgentReleased)
         orchestrator.agent.bus.subscribe(self._on_measured, ev.TurnMeasured)
         orchestrator.agent.bus.subscribe(self._on_word, ev.SessionState)
@@ -159,7 +132,9 @@ class ConnectionManager:
                 # What failed is one connection's: the session and the next connection can go on.
                 ended, known_end = self._on_fault(error), LinkEnd.FAULT
             known_end = (
-                known_end or (self._left and self._left[0]) or (LinkEnd.HANDLE if self._handle_refused else None)
+                known_end
+                or (self.departure.left and self.departure.left[0])
+                or (LinkEnd.HANDLE if self._handle_refused else None)
             )
             adapter = link.adapter
             self._disconnected(ended, known_end)
@@ -219,12 +194,6 @@ class ConnectionManager:
             raise GeminiLiveError(is_there, remedy="Ask again when it is lost", field="connect")
         self._attempt_now()
 
-    def sleep(self) -> None:
-        """Close the connection until something is to be said; nothing without one."""
-        adapter = self._link.adapter
-        if adapter is not None and self._link.is_open:
-            self._leave(adapter, LinkEnd.DORMANT, ConnectionClosedError(ASLEEP, close_code=1000, by_us=True))
-
     def wake(self, by: str) -> bool:
         """Make the connection again that `sleep` has closed; False without one."""
         if not self._link.wake(self._clock.now()):
@@ -244,7 +213,8 @@ class ConnectionManager:
 
     async def _one(self, opening: Opening, opening_audio: asyncio.Task[None], began: float) -> GeminiLiveError:
         """Connect and read to the end; return the error that ended it, or raise it."""
-        self._left, self._handle_refused, self._is_unheard = None, False, False
+        self._handle_refused = False
+        self.departure.begin()
         self._asked.clear()
         turns = self._core.turn_detection
         if turns.is_pending:
@@ -267,16 +237,14 @@ class ConnectionManager:
         self._orchestrator.lifecycle.on_connected(instruction, resumed=bool(handle))
         if turns.is_pending:
             # It was asked for while this connection was made.
-            self.renew()
+            self.departure.renew()
         measuring = asyncio.create_task(self._measure(adapter), name="round trip")
         try:
             ended = await self._read(adapter)
         finally:
             measuring.cancel()
-            if self._leaving is not None:
-                self._leaving.cancel()
-                self._leaving = None
-        return ended if self._left is None else self._left[1]
+            self.departure.end()
+        return ended if self.departure.left is None else self.departure.left[1]
 
     async def _open(
         self, opening: Opening, opening_audio: asyncio.Task[None]
@@ -290,7 +258,7 @@ class ConnectionManager:
             self._perform(self._core.connection.on_connecting(self._clock.now(), opening.url, resuming=bool(handle)))
             instruction = self._orchestrator.steering.instruction_for_setup()
             setup = self._orchestrator.lifecycle.setup_text(instruction, resuming=bool(handle))
-            self._is_outdated = False
+            self.departure.is_outdated = False
             adapter = opening.adapter(self._recorder, setup, handle)
             try:
                 session = await adapter.connect()
@@ -303,7 +271,7 @@ class ConnectionManager:
             except BaseException:
                 await adapter.close()
                 raise
-            if not self._is_outdated:
+            if not self.departure.is_outdated:
                 return adapter, session, instruction, handle
             await adapter.close(1001, "moving to another connection")
 
@@ -315,7 +283,7 @@ class ConnectionManager:
         if dead_after_s is not None:
             text = f"Nothing came from the server for {dead_after_s:g} s, not even an answer to a ping"
             error = ConnectionClosedError(text, close_code=1006, remedy="Check the network")
-            self._leave(adapter, LinkEnd.NETWORK, error)
+            self.departure.leave_at_once(adapter, LinkEnd.NETWORK, error)
 
     def _on_pong(self, seconds: float) -> None:
         self._link.on_pong(self._clock.now())
@@ -344,7 +312,7 @@ class ConnectionManager:
                 self._recorder.flush()
                 return error
             unreadable = 0
-            if self._is_unheard:
+            if self.departure.is_unheard:
                 continue
             self._link.sign_at = now = clock.now()
             self._link.received += 1
@@ -364,16 +332,6 @@ class ConnectionManager:
         text = redactor.text(f"The server sent a frame that cannot be read: {error.message}")
         self._emit(ev.Notice(level="warning", code=error.code, text=text, remedy=error.remedy))
 
-    def _on_go_away(self, event: ev.Event) -> None:
-        """Move to another connection in a pause, before the server closes this one.
-
-        Without a handle there is nothing to move to; the loss is dealt with when it comes.
-        """
-        going = event.payload
-        assert isinstance(going, ev.ConnectionGoAway)
-        if going.time_left_s is not None:
-            self._depart(going.time_left_s - LEAVE_EARLY_S, LEAVE_QUIET_S, fresh=False)
-
     def _on_held(self, event: ev.Event) -> None:
         """Let silence be no fault while the operator holds the agent."""
         self._perform(self._core.on_held(self._clock.now(), isinstance(event.payload, ev.AgentHeld)))
@@ -389,81 +347,10 @@ class ConnectionManager:
         if measured.first_byte_ms is not None:
             self._perform(self._core.connection.on_latency(self._clock.now(), measured.first_byte_ms))
 
-    def renew(self) -> None:
-        """Renew the connection in the next pause, or soon.
-
-        The instruction cannot change on the present one.
-
-        Without a handle it begins a fresh server session, which gets the conversation so far.
-        """
-        self._is_outdated = True
-        self._depart(RENEW_WITHIN_S, 0.0, fresh=True)
-
-    def move_now(self, *, fresh: bool) -> None:
-        """Leave the connection at once for another one, and hear no more of it.
-
-        A `fresh` one begins a server session of its own, which gets the conversation so far.
-        """
-        if fresh:
-            self._link.forget_handle()
-        self._is_outdated = True
-        adapter = self._link.adapter
-        if adapter is not None:
-            self._is_unheard = True
-            self._leave(adapter, LinkEnd.MOVED, ConnectionClosedError(MOVING, close_code=1001))
-
-    def leave(self, reason: Literal["stalled", "stopped", "old", "cleared"]) -> None:
-        """Leave the connection: at once, an old one in a pause."""
-        adapter = self._link.adapter
-        if reason == "old":
-            self._depart(math.inf, ROTATE_QUIET_S, fresh=False)
-        elif adapter is not None and reason == "cleared":
-            self._leave(adapter, LinkEnd.MOVED, ConnectionClosedError(MOVING, close_code=1001))
-        elif adapter is not None:
-            what = "The model's answer has stopped" if reason == "stopped" else "The model has not answered"
-            error = ConnectionClosedError(f"{what} for {self._link.policy.no_answer_s:g} s", close_code=1001)
-            self._leave(adapter, LinkEnd.STALLED, error)
-
-    def _leave(self, adapter: RealtimeProviderAdapter, end: LinkEnd, error: GeminiLiveError) -> None:
-        if adapter.closed:
-            return
-        self._recorder.flush()
-        self._left = (end, error)
-        reason = _REASONS.get(end, "no sign of life")
-        if self._leaving is not None:
-            self._leaving.cancel()
-        code = 1000 if end is LinkEnd.DORMANT else 1001
-        self._leaving = asyncio.create_task(adapter.close(code, reason), name="leave the connection")
-
-    def _depart(self, within_s: float, quiet_s: float, *, fresh: bool) -> None:
-        adapter = self._link.adapter
-        if adapter is None or adapter.closed:
-            return
-        at = self._clock.now() + max(0.0, within_s)
-        if self._leaving is not None and not self._leaving.done():
-            if at >= self._leaves_at:
-                return
-            self._leaving.cancel()
-        self._leaves_at = at
-        self._leaving = asyncio.create_task(self._move(adapter, at, quiet_s, fresh), name="move to another connection")
-
-    async def _move(self, adapter: RealtimeProviderAdapter, at: float, quiet_s: float, fresh: bool) -> None:
-        with contextlib.suppress(TimeoutError):
-            async with asyncio.timeout(None if at == math.inf else max(0.0, at - self._clock.now())):
-                await self._pause(quiet_s)
-        if not (fresh or self._link.handle) and at != math.inf:
-            # One may still come: a server gives none while a tool runs.
-            await self._clock.sleep(at - self._clock.now())
-        if (fresh or self._link.handle) and not adapter.closed:
-            self._recorder.flush()
-            self._left = (LinkEnd.MOVED, ConnectionClosedError(MOVING, close_code=1001))
-            await adapter.close(1001, "moving to another connection")
-
     async def hang_up(self) -> None:
         """Close the connection that there is."""
         adapter = self._link.adapter
-        if self._leaving is not None:
-            self._leaving.cancel()
+        self.departure.cancel()
         if adapter is None:
             return
         if not adapter.closed:

@@ -56,7 +56,7 @@ class Dormancy:
         state = self._state
         if not state.link.is_open or state.is_held or state.ended or state.is_draining:
             return False
-        self._connections.sleep()
+        self._connections.departure.sleep()
         return True
 
     def _on_state(self, event: ev.Event) -> None:

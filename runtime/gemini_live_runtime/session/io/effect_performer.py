@@ -129,13 +129,13 @@ class EffectPerformer:
                         calls = []
                     self._orchestrator.cancel_call(effect.call_id)
                 case LeaveConnection():
-                    self._connections.leave(effect.reason)
+                    self._connections.departure.leave(effect.reason)
                 case EndActivity():
                     self._audio_input.turns.end_by_hand()
                 case WakeConnection():
                     self._connections.wake(effect.by)
                 case RenewConnection():
-                    self._connections.renew()
+                    self._connections.departure.renew()
                 case ApplyTurnOptions():
                     self._audio_input.turns.apply_options()
                 case End():

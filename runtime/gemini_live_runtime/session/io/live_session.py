@@ -198,8 +198,8 @@ class LiveSession:
             self._audio,
             self._clock,
             perform=self._perform,
-            reconnect=lambda: self._connections.renew(),
-            move=lambda fresh: self._connections.move_now(fresh=fresh),
+            reconnect=lambda: self._connections.departure.renew(),
+            move=lambda fresh: self._connections.departure.move_now(fresh=fresh),
             until=self._changes.until,
             speaks_with=self._speaks_with,
             on_change=self._changes.note,
@@ -331,7 +331,7 @@ class LiveSession:
         return True
 
     async def _finish_tasks(self, reason: str) -> None:
-        self._connections.sleep()
+        self._connections.departure.sleep()
         await self._close_audio()
         self._on_audio_opened(AudioOpened(None, None, (FINISHING_TASKS,), ""))
         await self._changes.until(lambda: self.orchestrator.tools.tasks.is_idle)

@@ -114,7 +114,7 @@ class SessionCommands:
         state.voice = voice
         self._bus.emit(ev.VoiceChanged(voice=voice))
         if state.link.has_adapter:
-            self._connections.renew()
+            self._connections.departure.renew()
 
     def _connect(self, order: Connect, command_id: str) -> None:
         self._connections.connect()
