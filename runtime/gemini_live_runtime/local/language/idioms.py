@@ -7,7 +7,7 @@ message, stays as it was said.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from functools import lru_cache
 
 from gemini_live_runtime.local.language.words import parse_number, split_words
@@ -57,12 +57,23 @@ _ORDINARY = {
 _PLAIN = {tuple(said.split()): tuple(meant.split()) for said, meant in _idioms()}
 _PLAIN |= {tuple(said.split()): tuple(meant.split()) for meant, ways in _ORDINARY.items() for said in ways}
 
+
+def _by_first_word(phrases: Iterable[tuple[str, ...]]) -> dict[str, list[tuple[str, ...]]]:
+    """Return phrases by their first word, in the order given."""
+    found: dict[str, list[tuple[str, ...]]] = {}
+    for phrase in phrases:
+        found.setdefault(phrase[0], []).append(phrase)
+    return found
+
+
+_IDIOMS = _by_first_word(_PLAIN)
+
 _WANTS_TO_KNOW = frozenset({"me", "us", "know", "wonder", "wondering", "idea", "ask", "check", "see", "out"})
 _QUESTION_WORDS = frozenset({"what", "how", "where", "when", "who", "why"})
 _SUBJECTS = frozenset({"it", "that", "this", "they", "you", "i", "we", "he", "she"})
 _VERBS_BEFORE_SUBJECTS = frozenset({"is", "are", "am", "can", "do", "does", "will", "was"})
 
-_BEFORE_NUMBERS = tuple(
+_BEFORE_NUMBERS = _by_first_word(
     tuple(text.split())
     for text in (
         "at most", "at the most", "at least", "at the very least", "no more than", "not more than", "no less than",
@@ -125,8 +136,9 @@ def _in_plain_words(words: tuple[str, ...]) -> tuple[str | None, ...]:
     said: list[str | None] = list(words)
     at = 0
     while at < len(words):
-        for idiom, plain in _PLAIN.items():
+        for idiom in _IDIOMS.get(words[at], ()):
             if words[at : at + len(idiom)] == idiom:
+                plain = _PLAIN[idiom]
                 said[at : at + len(idiom)] = [*plain, *[None] * (len(idiom) - len(plain))]
                 at += len(idiom) - 1
                 break
@@ -144,7 +156,7 @@ def _in_plain_words(words: tuple[str, ...]) -> tuple[str | None, ...]:
 def _hedges(words: list[str]) -> Iterator[tuple[int, int]]:
     """Yield place and length of the phrases that make a number a rough one."""
     for at in range(len(words)):
-        for phrase in _BEFORE_NUMBERS:
+        for phrase in _BEFORE_NUMBERS.get(words[at], ()):
             after = at + len(phrase)
             after += words[after : after + 1] in (["a"], ["an"])
             if tuple(words[at : at + len(phrase)]) == phrase and parse_number(words, after) is not None:

@@ -61,7 +61,10 @@ def split_words(text: str) -> list[str]:
 
     `7:30`, `7pm` and `don't` stay one word each.
     """
-    plain = unicodedata.normalize("NFKD", text.lower()).replace("\u2019", "'")
+    text = text.lower()
+    if text.isascii():
+        return _WORD.findall(text)
+    plain = unicodedata.normalize("NFKD", text).replace("\u2019", "'")
     return _WORD.findall("".join(char for char in plain if not unicodedata.combining(char)))
 
 

@@ -144,9 +144,15 @@ def parse_script(text: str, source: str) -> Script:
 _parse_once = cache(parse_script)
 
 
+@cache
+def _everyday() -> dict[str, Any]:
+    """Return what people say to any agent; not to be changed."""
+    return tomllib.loads(resources.files("gemini_live_runtime").joinpath("local", "everyday.toml").read_text("utf-8"))
+
+
 def _with_everyday(data: dict[str, Any]) -> dict[str, Any]:
     """Add what people say to any agent, where the script does not have it itself."""
-    shared = tomllib.loads(resources.files("gemini_live_runtime").joinpath("local", "everyday.toml").read_text("utf-8"))
+    shared = _everyday()
     own, concepts = data.get("intent", []), data.get("concepts", {})
     if not isinstance(own, list) or not isinstance(concepts, dict):
         return data  # The reader tells what is wrong with them.
