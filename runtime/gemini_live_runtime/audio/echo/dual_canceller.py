@@ -15,12 +15,12 @@ import numpy as np
 from gemini_live_runtime.audio.echo.cancellers import SILENCE, Aec3, EchoState, FarQueue
 from gemini_live_runtime.audio.echo.echo_path import RESPONSE_LEAD_MS, EchoPath
 from gemini_live_runtime.audio.echo.expected_echo import LouderSpeech
+from gemini_live_runtime.audio.echo.incoherence import Incoherence
 from gemini_live_runtime.audio.echo.linear_echo import LinearEchoFilter
 from gemini_live_runtime.audio.echo.near_end import (
     GOOD_LEFTOVER,
     PROVEN_LEFTOVER,
     ClearSpeech,
-    Incoherence,
     NearEndShare,
     NearEndWitness,
     PredictionDoubt,
