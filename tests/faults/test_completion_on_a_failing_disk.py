@@ -11,7 +11,7 @@ from faulty_disk import FaultyDisk
 from tests.support.passive_session import PassiveSession
 
 from gemini_live_runtime import events as ev
-from gemini_live_runtime.engine.host import in_process
+from gemini_live_runtime.engine.in_process import in_process
 from gemini_live_runtime.engine.link import Bye
 from gemini_live_runtime.engine.spec import EngineSpec
 from gemini_live_runtime.journal.completion.missing_parts import Completion

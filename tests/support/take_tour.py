@@ -23,7 +23,7 @@ from tests.support.patience import PATIENCE_S
 from textual.pilot import Pilot
 
 from gemini_live_runtime.engine.assemble import make_session
-from gemini_live_runtime.engine.host import in_process
+from gemini_live_runtime.engine.in_process import in_process
 from gemini_live_runtime.engine.link import Link
 from gemini_live_runtime.engine.spec import EngineSpec, new_session_id
 from gemini_live_tui.app import ConsoleApp

@@ -15,8 +15,8 @@ from gemini_live_runtime.choices import as_choice
 from gemini_live_runtime.clock import Clock, LoopClock
 from gemini_live_runtime.engine.assemble import session_of
 from gemini_live_runtime.engine.backends import Provided, backend_of
-from gemini_live_runtime.engine.host import in_process
 from gemini_live_runtime.engine.hub import Hub
+from gemini_live_runtime.engine.in_process import in_process
 from gemini_live_runtime.engine.spec import BACKENDS, AudioKind, EngineSpec, new_session_id
 from gemini_live_runtime.errors import EngineError, GeminiLiveError
 from gemini_live_runtime.harness.profile import Profile

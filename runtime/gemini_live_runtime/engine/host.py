@@ -29,7 +29,6 @@ from gemini_live_runtime.author_code import error_text
 from gemini_live_runtime.clock import Clock, LoopClock
 from gemini_live_runtime.commands import Command, HangUp
 from gemini_live_runtime.engine.hub import Hub
-from gemini_live_runtime.engine.queue_link import QueueLink
 from gemini_live_runtime.engine.saved_spec import save_spec
 from gemini_live_runtime.engine.spec import EngineSpec
 from gemini_live_runtime.engine.status import EngineStatus
@@ -433,36 +432,3 @@ def _id_and_name(line: bytes) -> tuple[str, str]:
     except ProtocolError:
         return "", ""
     return tuple(str(value.get(key, ""))[:80] for key in ("id", "command"))  # type: ignore[return-value]
-
-
-class InProcessEngine:
-    """Session in the caller's event loop; `link` is its first console's link."""
-
-    def __init__(self, host: Host) -> None:
-        self.host = host
-        self.link = QueueLink(host.hub, host.submit, engine=self)
-        self._task = asyncio.get_running_loop().create_task(self._run())
-
-    async def _run(self) -> int:
-        try:
-            return await self.host.run()
-        finally:
-            await self.host.close()
-
-    def attach(self) -> QueueLink:
-        """Return a link for a further console."""
-        return QueueLink(self.host.hub, self.host.submit, engine=self)
-
-    async def wait(self) -> int:
-        """Wait until the session ended and its journal is closed; return the exit code."""
-        return await asyncio.shield(self._task)
-
-    async def hang_up(self, reason: str) -> int:
-        """End the session in an orderly way; return its exit code."""
-        self.host.hang_up(reason)
-        return await self.wait()
-
-
-def in_process(spec: EngineSpec, factory: SessionFactory, *, clock: Clock | None = None) -> InProcessEngine:
-    """Start the session of `spec` in the running event loop."""
-    return InProcessEngine(Host(spec, factory, clock=clock))

@@ -33,7 +33,7 @@ from gemini_live_runtime import (
 )
 from gemini_live_runtime import events as ev
 from gemini_live_runtime.engine.assemble import make_session
-from gemini_live_runtime.engine.host import in_process
+from gemini_live_runtime.engine.in_process import in_process
 from gemini_live_runtime.engine.spec import EngineSpec
 from gemini_live_runtime.state.terms import Term
 

@@ -15,7 +15,7 @@ from gemini_live_runtime import commands as cmd
 from gemini_live_runtime import events as ev
 from gemini_live_runtime.agents.source import AgentSource
 from gemini_live_runtime.engine.assemble import make_session
-from gemini_live_runtime.engine.host import in_process
+from gemini_live_runtime.engine.in_process import in_process
 from gemini_live_runtime.engine.spec import EngineSpec
 from gemini_live_runtime.errors import AgentError, ConfigError
 from gemini_live_runtime.harness.memory import MemoryWrite

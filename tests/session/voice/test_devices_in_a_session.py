@@ -11,7 +11,7 @@ from gemini_live_runtime.audio.interface import AudioListener, AudioOpened, Open
 from gemini_live_runtime.audio.no_audio import NoAudio
 from gemini_live_runtime.commands import Command, SetDevices
 from gemini_live_runtime.engine import assemble
-from gemini_live_runtime.engine.host import InProcessEngine, in_process
+from gemini_live_runtime.engine.in_process import InProcessEngine, in_process
 from gemini_live_runtime.engine.link import Bye
 from gemini_live_runtime.engine.spec import EngineSpec
 from gemini_live_runtime.errors import DeviceError

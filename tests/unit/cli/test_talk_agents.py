@@ -14,7 +14,7 @@ import pytest
 from tests.support.command_line import Ended, run
 
 from gemini_live_runtime import paths
-from gemini_live_runtime.engine.host import InProcessEngine
+from gemini_live_runtime.engine.in_process import InProcessEngine
 from gemini_live_runtime.journal.completion.missing_parts import EXIT_CODES
 from gemini_live_runtime.journal.recording.reader import read_journal
 from gemini_live_runtime.journal.sessions.catalog import list_entries

@@ -10,7 +10,7 @@ from tests.support.passive_session import PassiveSession
 from tests.support.recordings import Recorder
 
 from gemini_live_runtime import events as ev
-from gemini_live_runtime.engine.host import in_process
+from gemini_live_runtime.engine.in_process import in_process
 from gemini_live_runtime.engine.link import Bye
 from gemini_live_runtime.engine.spec import EngineSpec
 from gemini_live_runtime.journal.recording.reader import completion_of, read_journal

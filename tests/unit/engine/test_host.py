@@ -15,7 +15,8 @@ from scripted_session import ScriptedSession, make_session
 from gemini_live_runtime import events as ev
 from gemini_live_runtime.clock import run_virtual
 from gemini_live_runtime.commands import Command, HangUp, SendText
-from gemini_live_runtime.engine.host import DETACHED_S, HANG_UP_S, MAX_COMMANDS, in_process
+from gemini_live_runtime.engine.host import DETACHED_S, HANG_UP_S, MAX_COMMANDS
+from gemini_live_runtime.engine.in_process import in_process
 from gemini_live_runtime.engine.link import Bye, LinkClosed
 from gemini_live_runtime.engine.queue_link import QueueLink
 from gemini_live_runtime.engine.spec import EngineSpec, new_session_id

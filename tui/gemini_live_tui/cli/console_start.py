@@ -231,7 +231,7 @@ def _keep_the_screen() -> None:
 def _in_process(spec: EngineSpec) -> LinkSource:
     async def source() -> Any:
         from gemini_live_runtime.engine.assemble import make_session
-        from gemini_live_runtime.engine.host import in_process
+        from gemini_live_runtime.engine.in_process import in_process
 
         return in_process(spec, make_session).link
 

@@ -23,7 +23,7 @@ from gemini_live_tui.cli.agent_output import AgentOutput
 
 if TYPE_CHECKING:
     from gemini_live_runtime import events as ev
-    from gemini_live_runtime.engine.host import InProcessEngine
+    from gemini_live_runtime.engine.in_process import InProcessEngine
     from gemini_live_runtime.engine.spec import EngineSpec
     from gemini_live_runtime.journal.completion.missing_parts import Completion
     from gemini_live_runtime.journal.plain import PlainWriter
@@ -81,7 +81,7 @@ class HeadlessConversation:
 
     async def run(self) -> int:
         """Run the conversation and return the exit code."""
-        from gemini_live_runtime.engine.host import in_process
+        from gemini_live_runtime.engine.in_process import in_process
 
         with AgentOutput(as_lines=self._form == "plain") as output:
             engine = in_process(self._spec, self._make)
