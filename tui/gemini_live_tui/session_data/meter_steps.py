@@ -7,8 +7,10 @@ from operator import attrgetter
 
 from gemini_live_runtime.samples import UNSTEADY, MeterSample
 
-STEP_DB = 1.0
-"""Smallest visible change of a level: numbers are whole decibels, and less moves a bar by a hair."""
+STEP_DB = 1.5
+"""Smallest change of a level that is shown at once; less waits for the next change of the screen, a second at most.
+
+Soft noise of a room differs by less from one moment to the next (3 standard deviations of 50 ms)."""
 
 _LEVELS = ("mic_db", "mic_peak_db", "clean_db", "out_db", "erle_db")
 
