@@ -109,7 +109,7 @@ async def test_a_device_that_the_engine_refuses_is_not_kept_and_the_reason_is_sa
     async with console() as driver:
         driver.link.refusing = "Microphone 'USB Headset' is in use by another program. The devices stay as they were."
         await _choosing(driver, "down", "down", "enter")
-        assert "The devices stay as they were" in " ".join(driver.screen().replace("│", " ").split())
+        assert "The devices stay as they were" in driver.words()
         assert saved_settings().audio_input == ""
 
 

@@ -24,11 +24,6 @@ def file_of(name: str = "default") -> dict[str, object]:
     return tomllib.loads(profile_path(name).read_text())
 
 
-def words(driver: Driver) -> str:
-    """Return the screen's text without frames and line breaks."""
-    return " ".join(driver.screen().replace("│", " ").split())
-
-
 async def apply(driver: Driver) -> None:
     await driver.press("a")
     await driver.press("enter")
@@ -48,7 +43,7 @@ async def test_a_key_is_neither_staged_nor_written() -> None:
     async with console() as driver:
         screen = await values_of(driver, row="model")
         await stage(driver, KEY)
-        assert "profiles set-key" in words(driver)
+        assert "profiles set-key" in driver.words()
         assert screen.staged == {}
         assert not profile_path("default").exists()
 
@@ -140,7 +135,7 @@ async def test_a_value_that_cannot_be_written_stays_staged_with_the_reason() -> 
         paths.private_dir(paths.config_dir())
         (paths.config_dir() / "profiles").write_text("a file in the place of the folder")
         await apply(driver)
-        assert "cannot be read: Not a directory" in words(driver)
+        assert "cannot be read: Not a directory" in driver.words()
         assert screen.staged["ui.fps"].problem
 
 
@@ -171,7 +166,7 @@ async def test_tools_of_the_profile_count_in_the_call_and_the_question_says_so()
         await values_of(driver, row="+")
         await stage(driver, "tools.enabled = tasks, notify")
         await driver.press("a")
-        assert "with another connection; the conversation goes on" in words(driver)
+        assert "with another connection; the conversation goes on" in driver.words()
         await driver.press("enter")
         assert file_of() == {"tools": {"enabled": ["tasks", "notify"]}}
         assert driver.link.orders == [SetProfileTools(enabled=("tasks", "notify"))]
@@ -208,7 +203,7 @@ async def test_a_profile_that_cannot_be_used_is_listed_with_its_reason_and_neith
         await driver.press("/profiles")
         assert "cannot be used" in driver.screen()
         await driver.press("home")
-        assert "1 to 60" in words(driver)
+        assert "1 to 60" in driver.words()
         for key in ("enter", "space", "n"):
             await driver.press(key)
             assert isinstance(driver.app.screen, ProfilesScreen)
@@ -232,7 +227,7 @@ async def test_a_console_that_starts_no_sessions_says_how_to_start_one() -> None
         await driver.press("/profiles")
         await driver.press("down")
         await driver.press("space")
-        assert "gemini-live-tui --profile work" in words(driver)
+        assert "gemini-live-tui --profile work" in driver.words()
 
 
 async def test_hostile_values_are_shown_without_their_effect() -> None:

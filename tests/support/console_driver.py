@@ -76,6 +76,10 @@ class Driver:
         """Return the text of the screen, row by row."""
         return screen_text(self.app)
 
+    def words(self) -> str:
+        """Return the screen as running text: without frames, wrapped lines joined."""
+        return " ".join(self.screen().translate(dict.fromkeys(map(ord, "│╭╮╰╯─"), " ")).split())
+
     def rows(self) -> list[str]:
         return self.screen().split("\n")
 

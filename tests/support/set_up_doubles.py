@@ -135,10 +135,6 @@ class Newcomer(Driver):
         """Return the first row of the screen that holds `text`."""
         return next(row for row in self.rows() if text in row)
 
-    def words(self) -> str:
-        """Return the screen as running text: without frames, wrapped lines joined."""
-        return " ".join(self.screen().translate(dict.fromkeys(map(ord, "│╭╮╰╯─"), " ")).split())
-
     async def settle(self) -> None:
         """Return when everything that was begun is done and painted."""
         with unpainted():
