@@ -31,7 +31,7 @@ LOWEST = \
   tests/unit/journal/test_flac.py tests/unit/tui/test_clipboard.py tests/pilot/test_console_slash.py
 # The longest files first: no worker is left with one of them at the end.
 FIRST := $(SLOW) tests/docs tests/mutants tests/sdk tests/pilot/test_console_actions.py tests/pilot/test_theme_contrast.py \
-  tests/agents tests/paraphrases tests/simulation tests/rooms tests/e2e tests/faults
+  tests/agents tests/paraphrases tests/simulation tests/rooms tests/e2e tests/faults tests/snapshots
 # By its files: of a folder that follows one of its own files pytest takes no further ones.
 PILOT = $(filter-out $(FIRST),$(wildcard tests/pilot/test_*.py))
 REST = $(FIRST) $(PILOT) $(filter-out $(FIRST) $(FAST) $(ALONE) tests/pilot,$(patsubst %/,%,$(wildcard tests/*/)))
