@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 from hypothesis import strategies as st
 
 from gemini_live_runtime.state.guards import Guard
+from gemini_live_runtime.state.mutations import Mutation
+from gemini_live_runtime.state.store import State
 from gemini_live_runtime.state.terms import key
 
 KEYS = ("app:a", "app:b", "user:a", "session:a", "turn:a", "turn:b", "bg:a", "temp:a", "a", "b")
@@ -67,3 +70,9 @@ def guards() -> st.SearchStrategy[Guard]:
         ),
         max_leaves=8,
     )
+
+
+def kept_mutations(state: State) -> Callable[[], list[Mutation]]:
+    """Let a state keep its mutations; return what takes them."""
+    state.on_mutations(lambda: None)
+    return state.take_mutations

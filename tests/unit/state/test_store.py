@@ -1,18 +1,17 @@
-"""The state store: reading, writing, scopes, evidence, transactions, changes."""
+"""The state store: reading, writing, scopes, and what is copied."""
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import Callable
 from enum import Enum, StrEnum
 from typing import Any
 
 import pytest
 from pydantic import BaseModel
+from tests.unit.state.state_support import kept_mutations
 
 from gemini_live_runtime.errors import StateError
 from gemini_live_runtime.state.keys import StateKey
-from gemini_live_runtime.state.mutations import Mutation, Origin, writing_as
 from gemini_live_runtime.state.store import State
 from gemini_live_runtime.state.terms import key
 from gemini_live_runtime.state.values import MISSING
@@ -156,7 +155,7 @@ def test_one_and_true_are_different_values() -> None:
 
 def test_writing_an_equal_value_is_no_change() -> None:
     state = State({"app:x": {"a": [1]}})
-    mutations = _mutations(state)
+    mutations = kept_mutations(state)
     state.set("app:x", {"a": [1]})
     assert mutations() == []
 
@@ -215,96 +214,6 @@ def test_diff_lists_changed_added_and_removed_keys() -> None:
     assert state.diff(before, ["same", "x"]) == [("x", 1, 2)]
 
 
-def _mutations(state: State) -> Callable[[], list[Mutation]]:
-    state.on_mutations(lambda: None)
-    return state.take_mutations
-
-
-def test_every_change_is_a_mutation_with_its_writer_and_turn() -> None:
-    state = State()
-    mutations = _mutations(state)
-    state.turn_number = 3
-    with writing_as(Origin("tool", "pay", "the user agreed")):
-        state.set("app:paid", True)
-        with writing_as(Origin("operator")):
-            state.set("app:paid", False)
-    state.remove("app:paid")
-    state.remove("app:paid")
-    first, second, third = mutations()
-    assert first == Mutation(1, "app:paid", MISSING, True, Origin("tool", "pay", "the user agreed"), 3)
-    assert (second.sequence, second.old, second.new, str(second.origin)) == (2, True, False, "operator")
-    assert (third.sequence, third.old, third.new, third.origin.kind) == (3, False, MISSING, "program")
-    assert mutations() == []
-
-
-def test_waiting_mutations_are_announced_once_until_they_are_taken() -> None:
-    state = State()
-    calls: list[int] = []
-    state.on_mutations(lambda: calls.append(1))
-    state.set("a", 1)
-    state.set("b", 2)
-    state.remove("a")
-    assert calls == [1]
-    state.take_mutations()
-    state.set("a", 1)
-    assert calls == [1, 1]
-
-
-def test_mutations_taken_by_the_announcement_itself_are_not_lost() -> None:
-    state = State()
-    taken: list[Mutation] = []
-    state.on_mutations(lambda: taken.extend(state.take_mutations()))
-    for number in range(5):
-        state.set("a", number)
-    assert [mutation.new for mutation in taken] == [0, 1, 2, 3, 4]
-
-
-async def test_tasks_inherit_the_writer() -> None:
-    state = State()
-
-    async def write(name: str) -> None:
-        await asyncio.sleep(0)
-        state.set(f"app:{name}", 1)
-
-    with writing_as(Origin("tool", "pay")):
-        inside = asyncio.create_task(write("inside"))
-    outside = asyncio.create_task(write("outside"))
-    await asyncio.gather(inside, outside)
-    assert state.written_by("app:inside") == "tool pay"
-    assert state.written_by("app:outside") == "program"
-
-
-def test_evidence_is_of_the_value_that_is_read() -> None:
-    state = State()
-    with writing_as(Origin("computed", "risk")):
-        state.set_derived("risk", 1)
-    with writing_as(Origin("operator")):
-        state.set("risk", 2)
-    assert state.written_by("risk") == "operator"
-    state.remove("risk")
-    assert state.written_by("risk") == "computed risk"
-    evidence = state.evidence("risk")
-    assert evidence is not None
-    assert (evidence.key, evidence.new) == ("derived:risk", 1)
-    assert state.evidence("app:never") is None
-
-
-def test_evidence_in_an_overlay_is_of_the_visible_value() -> None:
-    state = State()
-    with writing_as(Origin("operator")):
-        state.set("risk", 1)
-    with writing_as(Origin("computed", "risk")):
-        state.set_derived("risk", 2)
-    fork = state.fork()
-    assert fork.written_by("risk") == "operator"
-    fork.remove("risk")
-    assert fork["risk"] == 2
-    assert fork.written_by("risk") == "computed risk"
-    with writing_as(Origin("tool", "pay")):
-        fork.set_derived("risk", 3)
-    assert (fork.written_by("risk"), state.written_by("derived:risk")) == ("tool pay", "computed risk")
-
-
 def test_keys_that_come_and_go_leave_nothing_behind() -> None:
     state = State()
     for number in range(1000):
@@ -312,130 +221,6 @@ def test_keys_that_come_and_go_leave_nothing_behind() -> None:
         state.remove(f"bg:task-{number}")
     assert not state._last
     assert not state._data
-
-
-def test_changes_are_net_and_unchanged_keys_are_left_out() -> None:
-    state = State({"a": 1, "b": 2})
-    changes = state.track()
-    state.set("a", 5)
-    state.set("a", 6)
-    state.set("b", 3)
-    state.set("b", 2)
-    state.set("c", 1)
-    state.remove("c")
-    state.set("d", None)
-    assert changes.take() == {"a": (1, 6), "d": (MISSING, None)}
-    assert changes.take() == {}
-
-
-def test_a_transaction_can_be_tracked_too() -> None:
-    state = State({"a": 1, "b": 2, "c": 3})
-    with state.transaction() as tx:
-        changes = tx.track()
-        tx.set("a", 5)
-        tx.remove("b")
-        tx.set("c", 4)
-        state.set("c", 9)
-        assert changes.take() == {"a": (1, 5), "b": (2, MISSING), "c": (3, 4)}
-
-
-def test_several_trackers_are_independent() -> None:
-    state = State()
-    first = state.track()
-    state.set("a", 1)
-    second = state.track()
-    state.set("a", 2)
-    assert first.take() == {"a": (MISSING, 2)}
-    assert second.take() == {"a": (1, 2)}
-    state.set("a", 3)
-    assert first.take() == second.take() == {"a": (2, 3)}
-
-
-def test_a_derived_change_that_shows_through_a_bare_name_is_listed_under_both() -> None:
-    state = State()
-    changes = state.track()
-    state.set_derived("risk", 1)
-    assert changes.take() == {"derived:risk": (MISSING, 1), "risk": (MISSING, 1)}
-    state.set("risk", 5)
-    assert changes.take() == {"risk": (1, 5)}
-    state.set_derived("risk", 2)
-    assert changes.take() == {"derived:risk": (1, 2)}
-    state.remove("risk")
-    assert changes.take() == {"risk": (5, 2)}
-    state.set_derived("risk", 3)
-    state.set("risk", 4)
-    assert changes.take() == {"derived:risk": (2, 3), "risk": (2, 4)}
-
-
-def test_a_transaction_is_visible_only_when_it_ends() -> None:
-    state = State({"a": 1, "b": 2})
-    changes = state.track()
-    with state.transaction() as tx:
-        tx.set("a", 5)
-        tx.remove("b")
-        tx.set("c", 6)
-        assert (tx["a"], tx.get("b"), tx["c"], tx.keys()) == (5, None, 6, ["a", "c"])
-        assert state.snapshot() == {"a": 1, "b": 2}
-    assert state.snapshot() == {"a": 5, "c": 6}
-    assert changes.take() == {"a": (1, 5), "b": (2, MISSING), "c": (MISSING, 6)}
-
-
-def test_an_exception_or_a_rollback_undoes_a_transaction_removals_included() -> None:
-    state = State({"a": 1, "turn:x": 2})
-    with pytest.raises(ZeroDivisionError), state.transaction() as tx:  # noqa: PT012
-        tx.remove("a")
-        tx.clear_scope("turn")
-        raise ZeroDivisionError
-    assert state.snapshot() == {"a": 1, "turn:x": 2}
-    with state.transaction() as tx:
-        tx.remove("a")
-        tx.set("b", 1)
-        tx.rollback()
-        tx.set("c", 3)
-    assert state.snapshot() == {"a": 1, "c": 3, "turn:x": 2}
-
-
-def test_writes_of_a_transaction_keep_their_own_writers() -> None:
-    state = State()
-    mutations = _mutations(state)
-    with state.transaction() as tx, state.transaction() as inner:
-        with writing_as(Origin("tool", "pay")):
-            tx.set("a", 1)
-        with writing_as(Origin("extractor", "facts")):
-            inner.set("b", 1)
-    assert {str(m.key): str(m.origin) for m in mutations()} == {"a": "tool pay", "b": "extractor facts"}
-
-
-def test_an_overlay_shows_changes_of_its_base_to_other_keys() -> None:
-    state = State({"a": 1})
-    fork = state.fork()
-    fork.set("b", 2)
-    state.set("a", 5)
-    assert fork.snapshot() == {"a": 5, "b": 2}
-    assert state.snapshot() == {"a": 5}
-
-
-def test_live_values_are_read_through_every_layer_and_make_no_mutations() -> None:
-    state = State()
-    now = [1]
-    state.provide("session:silence_ms", lambda: now[0])
-    mutations = _mutations(state)
-    with state.transaction() as tx, tx.transaction() as inner:
-        now[0] = 2
-        for reader in (state, tx, inner, state.fork().fork()):
-            assert reader["session:silence_ms"] == 2
-            assert "silence_ms" in reader.session
-            assert reader.keys() == ["session:silence_ms"]
-    assert mutations() == []
-    assert state.snapshot() == {}
-
-
-def test_live_keys_of_a_fork_stay_in_the_fork() -> None:
-    state = State()
-    fork = state.fork()
-    fork.provide("session:x", lambda: 1)
-    assert "session:x" in fork
-    assert "session:x" not in state
 
 
 def test_initial_values_are_checked_like_any_other() -> None:
