@@ -20,7 +20,7 @@ ALONE := tests/audio
 # Tests of the modules that call each dependency whose lowest version is to be shown to work.
 LOWEST_AUDIO := cancellers capture device_audio devices file_audio wav
 LOWEST_CLI := config config_commands sessions_commands talk_sound usage
-LOWEST_WIRE := b64 connection credentials key_check key_store websocket websocket_ends websocket_refusals
+LOWEST_WIRE := b64 connection credentials handshake key_check key_store websocket websocket_ends websocket_refusals
 LOWEST_LOCAL := activity recogniser speech
 LOWEST = \
   $(LOWEST_AUDIO:%=tests/unit/audio/test_%.py) \

@@ -27,7 +27,7 @@ LIMITS = (
         "answer to the setup",
         seconds(connection.SETUP_TIMEOUT),
         "the connection is closed with a sentence",
-        "unit/wire/test_connection.py::test_a_silent_server_is_given_up_after_the_timeout",
+        "unit/wire/test_handshake.py::test_a_silent_server_is_given_up_after_the_timeout",
     ),
     Limit(
         "message",

@@ -1,257 +1,32 @@
-"""Connection: setup, order of sending, counted drops, and explained ends."""
+"""Connection: order of sending, counted drops, receiving, and explained ends."""
 
 from __future__ import annotations
 
 import asyncio
 import json
-from collections.abc import Iterator, Mapping
-from typing import Any
+from collections.abc import Iterator
 
 import pytest
+from tests.unit.wire.connection_support import (
+    CHUNK,
+    COMPLETE,
+    ImmediateTransport,
+    Recorder,
+    collect,
+    drain,
+    open_pair,
+)
 
 from gemini_live_runtime.clock import run_virtual
-from gemini_live_runtime.errors import ConnectionClosedError, ProtocolError, SetupRejectedError, UsageError
+from gemini_live_runtime.errors import ConnectionClosedError, ProtocolError
 from gemini_live_runtime.wire import compose
 from gemini_live_runtime.wire import connection as connection_module
 from gemini_live_runtime.wire.audio_frame import decode_server, encode_audio_chunk, encode_model_audio
 from gemini_live_runtime.wire.backlog import DropOldest
 from gemini_live_runtime.wire.closes import closed_error
-from gemini_live_runtime.wire.connection import LONG_FRAME, VERY_LONG_FRAME, Connection, connect
-from gemini_live_runtime.wire.endpoints import Endpoint, local_endpoint
-from gemini_live_runtime.wire.messages import AudioFrame, ClientMessage, RealtimeInput, ServerMessage, Setup
-from gemini_live_runtime.wire.transport import MemoryTransport, Transport, TransportClosed
-
-ENDPOINT = local_endpoint("ws://127.0.0.1:1")
-SETUP = compose.build_setup("test-model")
-COMPLETE = '{"setupComplete":{}}'
-CHUNK = bytes(640)
-
-
-class Recorder:
-    """Observer that records its calls."""
-
-    def __init__(self) -> None:
-        self.seen: list[tuple[Any, ...]] = []
-
-    def on_sent(self, message: ClientMessage, raw: Mapping[str, Any], size: int) -> None:
-        self.seen.append(("sent", next(iter(raw)), size))
-
-    def on_audio_sent(self, pcm: bytes, size: int, captured_at: float | None) -> None:
-        self.seen.append(("sent audio", len(pcm), size))
-
-    def on_received(self, message: ServerMessage, size: int) -> None:
-        self.seen.append(("received", *message.raw, size))
-
-    def on_audio_received(self, frame: AudioFrame, size: int) -> None:
-        self.seen.append(("received audio", len(frame.data), size))
-
-    def on_unreadable(self, error: ProtocolError, size: int) -> None:
-        self.seen.append(("unreadable", size))
-
-
-class StuckTransport:
-    """Transport that takes `free` frames, then blocks until `flowing` is set."""
-
-    def __init__(self, inner: Transport, free: int) -> None:
-        self.inner = inner
-        self.free = free
-        self.flowing = asyncio.Event()
-
-    async def send(self, frame: str | bytes) -> None:
-        if self.free <= 0:
-            await self.flowing.wait()
-        self.free -= 1
-        await self.inner.send(frame)
-
-    async def recv(self) -> str | bytes:
-        return await self.inner.recv()
-
-    async def close(self, code: int = 1000, reason: str = "") -> None:
-        await self.inner.close(code, reason)
-
-
-class ImmediateTransport(StuckTransport):
-    """Transport that sends at once while it takes frames."""
-
-    def __init__(self, inner: Transport, free: int) -> None:
-        super().__init__(inner, free)
-        self.at_once: list[str | bytes] = []
-
-    def send_now(self, frame: str | bytes) -> bool:
-        if self.free <= 0:
-            return False
-        self.free -= 1
-        self.at_once.append(frame)
-        return True
-
-
-async def open_pair(
-    *answers: str | bytes, recorder: Recorder | None = None, stuck_after: int | None = None
-) -> tuple[Connection, MemoryTransport, StuckTransport]:
-    """Return a connection after the setup, the server's end and our transport."""
-    ours, theirs = MemoryTransport.pair()
-    wrapped = StuckTransport(ours, 1_000_000 if stuck_after is None else stuck_after + 1)
-    for answer in answers or (COMPLETE,):
-        await theirs.send(answer)
-
-    async def factory(endpoint: Endpoint) -> Transport:
-        return wrapped
-
-    connection = await connect(ENDPOINT, SETUP, observer=recorder, transport_factory=factory)
-    assert "setup" in json.loads(await theirs.recv())
-    return connection, theirs, wrapped
-
-
-async def drain(transport: MemoryTransport) -> list[Any]:
-    """Return every frame in the inbox, without waiting for more."""
-    await asyncio.sleep(0)
-    frames = []
-    while True:
-        try:
-            async with asyncio.timeout(0.01):
-                frames.append(json.loads(await transport.recv()))
-        except (TimeoutError, TransportClosed):
-            return frames
-
-
-async def collect(connection: Connection) -> tuple[list[Any], ConnectionClosedError]:
-    """Return every decodable message until the end, and the closing error."""
-    got: list[Any] = []
-    while True:
-        try:
-            got.append(await connection.receive())
-        except ConnectionClosedError as error:
-            return got, error
-        except ProtocolError:
-            continue
-
-
-class TestHandshake:
-    async def test_the_setup_is_sent_first_with_the_models_resource_name(self) -> None:
-        ours, theirs = MemoryTransport.pair()
-
-        async def factory(endpoint: Endpoint) -> Transport:
-            await theirs.send(COMPLETE)
-            return ours
-
-        connection = await connect(ENDPOINT, SETUP, transport_factory=factory)
-        assert json.loads(await theirs.recv())["setup"]["model"] == "models/test-model"
-        assert connection.setup_complete is not None
-        await connection.close()
-
-    async def test_a_setup_that_is_too_large_is_no_answer_of_the_server(self, monkeypatch: pytest.MonkeyPatch) -> None:
-        monkeypatch.setattr("gemini_live_runtime.wire.json_frame.MAX_MESSAGE_BYTES", 100_000)
-        ours, theirs = MemoryTransport.pair()
-
-        async def factory(endpoint: Endpoint) -> Transport:
-            return ours
-
-        with pytest.raises(UsageError, match=r"The setup cannot be sent: A frame of .* is above the limit") as caught:
-            await connect(ENDPOINT, compose.build_setup("m", instruction="x" * 200_000), transport_factory=factory)
-        assert caught.value.remedy == "Shorten the instruction, or declare fewer tools"
-        with pytest.raises(TransportClosed):
-            await theirs.recv()
-
-    @pytest.mark.parametrize(
-        ("answer", "says"),
-        [
-            ('{"serverContent":{"turnComplete":true}}', "answered serverContent instead of setupComplete"),
-            ('{"error":{"message":"no such key AIzaSyCanaryCanaryCanary"}}', r"an error \(no such key \[redacted\]\)"),
-            ("{}", "answered an empty message instead"),
-            (encode_model_audio(CHUNK), "answered audio instead"),
-            ("<html>", "cannot be read: The frame is not JSON"),
-            ('{"setupComplete":null}', "cannot be read: setupComplete: expected an object, got null"),
-            ('{"setupComplete":[1]}', "cannot be read: setupComplete: expected an object, got a list"),
-        ],
-    )
-    async def test_any_other_answer_rejects_the_setup_and_closes_the_transport(self, answer: str, says: str) -> None:
-        ours, theirs = MemoryTransport.pair()
-        await theirs.send(answer)
-
-        async def factory(endpoint: Endpoint) -> Transport:
-            return ours
-
-        with pytest.raises(SetupRejectedError, match=says):
-            await connect(ENDPOINT, SETUP, transport_factory=factory)
-        with pytest.raises(TransportClosed):
-            await ours.recv()
-
-    @pytest.mark.parametrize(
-        ("error", "status", "says", "remedy"),
-        [
-            (
-                {"code": 401, "message": "who?"},
-                401,
-                "401: who?) instead of setupComplete: the server does",
-                "key or token",
-            ),
-            ({"code": 403, "message": "no"}, 403, "the server does not allow this", "Check that the key is valid"),
-            ({"code": 429}, 429, "an error (429) instead", "Wait, or raise the quota"),
-            ({"status": "RESOURCE_EXHAUSTED"}, 429, "no quota left for this key", "Wait, or raise the quota"),
-            ({"code": 400, "message": "bad field"}, 400, "the server refused a message", "Check the setup against"),
-            ({"code": 400, "message": "API key not valid"}, 400, "does not accept the credential", "Check the key"),
-            ({"code": 404}, 404, "does not know this model", "Check the model's name"),
-            ({"code": 500}, 500, "internal error", "Connect again"),
-            ({"code": 503, "message": "later"}, 503, "currently unavailable", "Try again in a moment"),
-            ("Quota exceeded", 0, "(Quota exceeded) instead of setupComplete: the quota", "Wait, or raise the quota"),
-            ({"code": 7}, 0, "answered an error instead of", "Check that the address"),
-            (None, 0, "answered an error instead of", "Check that the address"),
-        ],
-    )
-    async def test_an_error_object_instead_of_an_answer_gives_its_own_remedy(
-        self, error: Any, status: int, says: str, remedy: str
-    ) -> None:
-        ours, theirs = MemoryTransport.pair()
-        await theirs.send(json.dumps({"error": error}))
-
-        async def factory(endpoint: Endpoint) -> Transport:
-            return ours
-
-        with pytest.raises(SetupRejectedError) as caught:
-            await connect(ENDPOINT, SETUP, transport_factory=factory)
-        assert caught.value.status == status
-        assert says in caught.value.message
-        assert remedy in caught.value.remedy
-
-    async def test_a_close_instead_of_an_answer_gives_the_servers_reason_and_a_remedy(self) -> None:
-        ours, theirs = MemoryTransport.pair()
-
-        async def factory(endpoint: Endpoint) -> Transport:
-            await theirs.close(1007, "API key not valid.")
-            return ours
-
-        with pytest.raises(SetupRejectedError, match=r"1007: API key not valid\).*does not accept") as caught:
-            await connect(ENDPOINT, SETUP, transport_factory=factory)
-        assert caught.value.value == 1007
-        assert "Check the key" in str(caught.value)
-        cause = caught.value.__cause__
-        assert isinstance(cause, ConnectionClosedError)
-        assert cause.reason == "API key not valid."
-
-    def test_a_silent_server_is_given_up_after_the_timeout(self) -> None:
-        async def silent() -> float:
-            ours, _theirs = MemoryTransport.pair()
-
-            async def factory(endpoint: Endpoint) -> Transport:
-                return ours
-
-            with pytest.raises(SetupRejectedError, match="did not answer the setup within 7 s"):
-                await connect(ENDPOINT, SETUP, transport_factory=factory, setup_timeout=7)
-            return asyncio.get_running_loop().time()
-
-        assert run_virtual(silent()) == pytest.approx(7)
-
-    async def test_kinds_beside_setup_complete_are_received(self) -> None:
-        both = '{"setupComplete":{},"sessionResumptionUpdate":{"newHandle":"h","resumable":true}}'
-        connection, _, _ = await open_pair(both)
-        first = await connection.receive()
-        assert isinstance(first, ServerMessage)
-        assert first.session_resumption_update is not None
-        await connection.close()
-
-    async def test_a_setup_without_a_model_is_refused(self) -> None:
-        with pytest.raises(UsageError, match="names no model"):
-            await connect(ENDPOINT, Setup())
+from gemini_live_runtime.wire.connection import LONG_FRAME, VERY_LONG_FRAME, Connection
+from gemini_live_runtime.wire.messages import AudioFrame, ClientMessage, RealtimeInput, ServerMessage
+from gemini_live_runtime.wire.transport import MemoryTransport
 
 
 class TestSending:
