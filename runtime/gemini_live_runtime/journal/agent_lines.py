@@ -6,7 +6,8 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from gemini_live_runtime import events as ev
-from gemini_live_runtime.journal.fold.agent_view import Need, TransitionStatus, pack, unpack
+from gemini_live_runtime.journal.fold.agent_view import Need, TransitionStatus
+from gemini_live_runtime.journal.fold.packing import pack, unpack
 from gemini_live_runtime.journal.fold.view import SessionView
 from gemini_live_runtime.latency import rounded_stages, stage_words
 from gemini_live_runtime.state.explanation import decisive_leaves

@@ -5,7 +5,7 @@ from __future__ import annotations
 from tests.docs.limits.limit import Limit, characters, size
 
 from gemini_live_runtime.journal.files import large_values
-from gemini_live_runtime.journal.fold import agent_view, consent_fold, view
+from gemini_live_runtime.journal.fold import agent_view, consent_fold, packing, view
 from gemini_live_runtime.journal.privacy import json_in_text
 from gemini_live_runtime.journal.recording import writer
 
@@ -56,7 +56,7 @@ LIMITS = (
     ),
     Limit(
         "value in a view",
-        characters(agent_view.MAX_JSON),
+        characters(packing.MAX_JSON),
         "a note replaces it",
         "unit/journal/test_agent_fold.py::test_a_value_that_is_too_long_leaves_a_note_and_stays_small",
     ),

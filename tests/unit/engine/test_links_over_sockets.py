@@ -22,7 +22,7 @@ from gemini_live_runtime.engine import socket_link as socket_link_module
 from gemini_live_runtime.engine.link import Bye, Hello, LinkClosed, Snapshot, decode, encode
 from gemini_live_runtime.engine.socket_link import SocketLink
 from gemini_live_runtime.errors import ProtocolError
-from gemini_live_runtime.journal.fold.agent_view import unpack
+from gemini_live_runtime.journal.fold.packing import unpack
 from gemini_live_runtime.journal.fold.session_fold import apply
 from gemini_live_runtime.journal.fold.view import SessionView
 

@@ -9,17 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from gemini_live_runtime import events as ev
-from gemini_live_runtime.journal.fold.agent_view import (
-    MAX_KEYS,
-    MAX_NUMBERS,
-    MAX_REMOVED,
-    MAX_TOOLS,
-    AgentView,
-    pack,
-    plain_key,
-    real_key,
-    unpack,
-)
+from gemini_live_runtime.journal.fold.agent_view import MAX_KEYS, MAX_NUMBERS, MAX_REMOVED, MAX_TOOLS, AgentView
+from gemini_live_runtime.journal.fold.packing import pack, plain_key, real_key, unpack
 from gemini_live_runtime.journal.fold.session_fold import fold
 from gemini_live_runtime.journal.fold.view import SessionView
 

@@ -8,7 +8,8 @@ import pytest
 
 from gemini_live_runtime import events as ev
 from gemini_live_runtime.commands import RemoveBreakpoint, SetBreakpoint
-from gemini_live_runtime.journal.fold.agent_view import AgentView, plain_key
+from gemini_live_runtime.journal.fold.agent_view import AgentView
+from gemini_live_runtime.journal.fold.packing import plain_key
 from gemini_live_runtime.journal.fold.session_fold import apply
 from gemini_live_runtime.journal.fold.view import SessionView
 from gemini_live_tui.session_data.breakpoints import (

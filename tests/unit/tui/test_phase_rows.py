@@ -11,7 +11,8 @@ from hypothesis import strategies as st
 from rich.cells import cell_len
 from tests.support.collection import DISPUTED, PAID, PLAN, tree
 
-from gemini_live_runtime.journal.fold.agent_view import AgentView, Need, PhaseVisit, Tick, TransitionStatus, pack
+from gemini_live_runtime.journal.fold.agent_view import AgentView, Need, PhaseVisit, Tick, TransitionStatus
+from gemini_live_runtime.journal.fold.packing import pack
 from gemini_live_runtime.text import sanitise
 from gemini_live_tui.painting.glyphs import ASCII, UNICODE
 from gemini_live_tui.painting.runs import Run, width_of

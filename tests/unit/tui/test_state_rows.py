@@ -10,7 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from tests.support.collection import DESCRIBED
 
-from gemini_live_runtime.journal.fold.agent_view import KeyCell, pack
+from gemini_live_runtime.journal.fold.agent_view import KeyCell
+from gemini_live_runtime.journal.fold.packing import pack
 from gemini_live_tui.painting.glyphs import ASCII, UNICODE
 from gemini_live_tui.painting.runs import Run, width_of
 from gemini_live_tui.panes import state_rows as state

@@ -8,7 +8,8 @@ import pytest
 from tests.support.collection import PAID, PLAN, tree
 
 from gemini_live_runtime import events as ev
-from gemini_live_runtime.journal.fold.agent_view import TransitionStatus, pack
+from gemini_live_runtime.journal.fold.agent_view import TransitionStatus
+from gemini_live_runtime.journal.fold.packing import pack
 from gemini_live_runtime.journal.fold.session_fold import apply
 from gemini_live_runtime.journal.fold.view import SessionView
 from gemini_live_tui.editors.preview_rows import edit_lines, phase_lines

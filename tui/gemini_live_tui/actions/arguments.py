@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from gemini_live_runtime.journal.fold.agent_view import unpack
+from gemini_live_runtime.journal.fold.packing import unpack
 from gemini_live_runtime.text import sanitise_line
 from gemini_live_tui.session_data.breakpoints import KINDS as KINDS_OF_BREAKPOINTS
 

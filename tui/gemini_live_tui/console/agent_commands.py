@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING, Any
 
-from gemini_live_runtime.journal.fold.agent_view import real_key
+from gemini_live_runtime.journal.fold.packing import real_key
 
 if TYPE_CHECKING:
     from gemini_live_tui.console.command_sender import CommandSender

@@ -11,7 +11,8 @@ from textual.containers import Vertical
 from textual.content import Content
 
 from gemini_live_runtime.errors import JournalError
-from gemini_live_runtime.journal.fold.agent_view import KeyCell, unpack
+from gemini_live_runtime.journal.fold.agent_view import KeyCell
+from gemini_live_runtime.journal.fold.packing import unpack
 from gemini_live_tui.actions import bindings
 from gemini_live_tui.actions.keymap import hints
 from gemini_live_tui.dialogs.details import DetailsScreen

@@ -11,7 +11,7 @@ from textual.types import CSSPathType
 from textual.widget import Widget
 from textual.widgets import Static, TextArea
 
-from gemini_live_runtime.journal.fold.agent_view import unpack
+from gemini_live_runtime.journal.fold.packing import unpack
 from gemini_live_runtime.text import sanitise
 from gemini_live_tui.actions import bindings
 from gemini_live_tui.widgets.box_screen import BOX_STYLES, BoxScreen

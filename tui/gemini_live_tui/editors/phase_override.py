@@ -14,7 +14,7 @@ from textual.widget import Widget
 from textual.widgets import Input, Static
 from textual.widgets.option_list import Option
 
-from gemini_live_runtime.journal.fold.agent_view import unpack
+from gemini_live_runtime.journal.fold.packing import unpack
 from gemini_live_runtime.text import sanitise_line
 from gemini_live_tui.actions import bindings
 from gemini_live_tui.editors.base import WIDTH

@@ -13,7 +13,7 @@ from textual.suggester import Suggester
 from textual.widget import Widget
 from textual.widgets import Input, Static
 
-from gemini_live_runtime.journal.fold.agent_view import plain_key, real_key, unpack
+from gemini_live_runtime.journal.fold.packing import plain_key, real_key, unpack
 from gemini_live_runtime.text import sanitise_line
 from gemini_live_tui.actions.keymap import hints
 from gemini_live_tui.editors.base import Edit, EditorScreen

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
-from gemini_live_runtime.journal.fold.agent_view import AgentView, unpack
+from gemini_live_runtime.journal.fold.agent_view import AgentView
+from gemini_live_runtime.journal.fold.packing import unpack
 from gemini_live_runtime.text import sanitise_line
 from gemini_live_tui.painting.formatting import seconds_text
 from gemini_live_tui.painting.runs import Run

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from rich.cells import cell_len
 
-from gemini_live_runtime.journal.fold.agent_view import unpack
+from gemini_live_runtime.journal.fold.packing import unpack
 from gemini_live_tui.painting.formatting import clock_text, ordinal, seconds_text, whole_seconds_text
 from gemini_live_tui.painting.glyphs import Glyphs
 from gemini_live_tui.painting.runs import Run, cut, filled, fitted, spread, width_of

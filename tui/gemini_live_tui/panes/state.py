@@ -12,7 +12,8 @@ from textual.binding import BindingType
 from textual.containers import Container
 from textual.widgets import Input
 
-from gemini_live_runtime.journal.fold.agent_view import AgentView, real_key, unpack
+from gemini_live_runtime.journal.fold.agent_view import AgentView
+from gemini_live_runtime.journal.fold.packing import real_key, unpack
 from gemini_live_runtime.journal.fold.view import Dirty, SessionView
 from gemini_live_runtime.json_values import escaped
 from gemini_live_tui.actions import bindings

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from rich.cells import cell_len
 
-from gemini_live_runtime.journal.fold.agent_view import unpack
+from gemini_live_runtime.journal.fold.packing import unpack
 from gemini_live_runtime.records import record
 from gemini_live_runtime.text import sanitise_line
 from gemini_live_tui.painting.formatting import spark
@@ -212,6 +212,6 @@ def _note(key: str, cell: KeyCell, glyphs: Glyphs, declared: Declared, fresh: bo
 
 def scope_json(keys: Mapping[str, KeyCell], scope: str) -> dict[str, Any]:
     """Return the values of a scope, by key."""
-    from gemini_live_runtime.journal.fold.agent_view import real_key
+    from gemini_live_runtime.journal.fold.packing import real_key
 
     return {real_key(key): unpack(cell.value) for key, cell in keys.items() if scope_of(key) == scope}

@@ -9,7 +9,8 @@ from typing import Any, ClassVar
 from rich.cells import cell_len
 from textual.binding import BindingType
 
-from gemini_live_runtime.journal.fold.agent_view import ToolRun, unpack
+from gemini_live_runtime.journal.fold.agent_view import ToolRun
+from gemini_live_runtime.journal.fold.packing import unpack
 from gemini_live_runtime.journal.fold.view import Dirty, SessionView
 from gemini_live_runtime.text import sanitise_line
 from gemini_live_tui.actions import bindings

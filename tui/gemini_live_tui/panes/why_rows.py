@@ -9,7 +9,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import field
 from typing import TYPE_CHECKING, Any
 
-from gemini_live_runtime.journal.fold.agent_view import AgentView, plain_key, unpack
+from gemini_live_runtime.journal.fold.agent_view import AgentView
+from gemini_live_runtime.journal.fold.packing import plain_key, unpack
 from gemini_live_runtime.records import record
 from gemini_live_runtime.text import sanitise_line
 from gemini_live_tui.painting.formatting import clock_text, seconds_text

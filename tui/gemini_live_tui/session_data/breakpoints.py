@@ -9,7 +9,7 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Literal
 
-from gemini_live_runtime.journal.fold.agent_view import real_key, unpack
+from gemini_live_runtime.journal.fold.packing import real_key, unpack
 from gemini_live_runtime.text import sanitise_line
 
 if TYPE_CHECKING:

@@ -20,10 +20,9 @@ from gemini_live_runtime.journal.fold.agent_view import (
     Removal,
     TransitionStatus,
     WatcherCard,
-    pack,
-    plain_key,
 )
 from gemini_live_runtime.journal.fold.fold_parts import MAX_TEXT, Handlers, bound, clean_name, packed_tree, shown, tick
+from gemini_live_runtime.journal.fold.packing import pack, plain_key
 from gemini_live_runtime.journal.fold.view import Dirty, SessionView
 from gemini_live_runtime.text import sanitise_line
 

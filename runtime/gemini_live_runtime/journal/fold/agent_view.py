@@ -1,13 +1,12 @@
 """Plain data of an agent: state, phases, guards, watchers, tools, turns, timeline.
 
-Items are frozen and replaced, never changed, so that views can share them. Values, keys and explanation trees are kept
-as ASCII JSON text ("packed"): nothing is lost, and a terminal obeys nothing in it. The other texts are sanitised.
+Items are frozen and replaced, never changed, so that views can share them. Values, keys and explanation trees are
+packed (`packing`). The other texts are sanitised.
 """
 
 from __future__ import annotations
 
 import copy
-import json
 from collections.abc import Mapping
 from dataclasses import field, fields
 from typing import Any
@@ -28,41 +27,6 @@ MAX_TICKS = 4000
 MAX_MARKS = 1000
 MAX_NUMBERS = 32
 """Last numbers kept of a key's values, and of a watcher's shares."""
-
-MAX_JSON = 100_000
-"""Characters of one value or tree; a note replaces a longer one, the event has it whole."""
-
-_encode = json.JSONEncoder(ensure_ascii=True, separators=(",", ":")).encode
-
-
-def pack(value: Any) -> str:
-    """Return `value` as ASCII JSON text, or a note when it is longer than `MAX_JSON`."""
-    kind = type(value)
-    if kind is int:  # the most frequent type, and the JSON encoder takes ten times as long
-        text = int.__repr__(value)
-    elif kind is bool:
-        return "true" if value else "false"
-    else:
-        text = _encode(value)
-    return text if len(text) <= MAX_JSON else _encode(f"(too long to show: {len(text):,} characters)")
-
-
-def unpack(text: str) -> Any:
-    """Return the value of a packed text; None for ""."""
-    return json.loads(text) if text else None
-
-
-def plain_key(key: str) -> str:
-    """Escape a key for the views' dictionaries: other than plain ASCII as in JSON.
-
-    `real_key` reverses it.
-    """
-    return key if key.isascii() and key.isprintable() and '"' not in key and "\\" not in key else _encode(key)[1:-1]
-
-
-def real_key(key: str) -> str:
-    """Return the key that `plain_key` escaped."""
-    return str(json.loads(f'"{key}"')) if "\\" in key else key
 
 
 @record

@@ -5,9 +5,10 @@ from __future__ import annotations
 from dataclasses import replace
 
 from gemini_live_runtime import events as ev
-from gemini_live_runtime.journal.fold.agent_view import MAX_MARKS, Breakpoint, Hold, Mark, pack
+from gemini_live_runtime.journal.fold.agent_view import MAX_MARKS, Breakpoint, Hold, Mark
 from gemini_live_runtime.journal.fold.fold_parts import MAX_TEXT, Handlers, clean_name, packed_tree, tick
 from gemini_live_runtime.journal.fold.marks import marked_at
+from gemini_live_runtime.journal.fold.packing import pack
 from gemini_live_runtime.journal.fold.view import Dirty, SessionView
 from gemini_live_runtime.text import sanitise_line
 

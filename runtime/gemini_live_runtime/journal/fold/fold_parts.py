@@ -7,7 +7,8 @@ from functools import lru_cache
 from typing import Any, TypeVar
 
 from gemini_live_runtime import events as ev
-from gemini_live_runtime.journal.fold.agent_view import MAX_TICKS, AgentView, Tick, pack
+from gemini_live_runtime.journal.fold.agent_view import MAX_TICKS, AgentView, Tick
+from gemini_live_runtime.journal.fold.packing import pack
 from gemini_live_runtime.journal.fold.view import Dirty, SessionView
 from gemini_live_runtime.text import clip, sanitise_line
 

@@ -5,17 +5,9 @@ from __future__ import annotations
 from dataclasses import replace
 
 from gemini_live_runtime import events as ev
-from gemini_live_runtime.journal.fold.agent_view import (
-    MAX_SPANS,
-    MAX_TOOLS,
-    MAX_TURNS,
-    Span,
-    ToolRun,
-    TurnCard,
-    pack,
-    plain_key,
-)
+from gemini_live_runtime.journal.fold.agent_view import MAX_SPANS, MAX_TOOLS, MAX_TURNS, Span, ToolRun, TurnCard
 from gemini_live_runtime.journal.fold.fold_parts import Handlers, bound, clean_name, clean_names, tick
+from gemini_live_runtime.journal.fold.packing import pack, plain_key
 from gemini_live_runtime.journal.fold.view import Dirty, SessionView
 
 HANDLERS = Handlers()
