@@ -398,17 +398,25 @@ def _values(slot: Slot, sentence: Sentence, certainty: int, bare: bool) -> Itera
 
 
 def _choices(slot: Slot, sentence: Sentence) -> Iterator[tuple[int, int, SlotValue]]:
-    named = [(_plain(value), value) for value in slot.values]
-    named += [(phrase, value) for value, phrases in slot.synonyms.items() for phrase in phrases]
+    """Yield place, count of words and value of what free words name."""
+    named = sentence.named.get(slot.name)
+    if named is None:
+        named = sentence.named[slot.name] = _named(slot, sentence)
+    free = sentence.free
+    return iter([found for found in named if free.issuperset(range(found[0], found[0] + found[1]))])
+
+
+def _named(slot: Slot, sentence: Sentence) -> list[tuple[int, int, str]]:
+    """Return place, count of words and value of all that is named, longest first."""
+    phrases = [(_plain(value), value) for value in slot.values]
+    phrases += [(phrase, value) for value, others in slot.synonyms.items() for phrase in others]
     found = [
-        (-len(phrase), at, value)
-        for phrase, value in named
+        (at, len(phrase), value)
+        for phrase, value in phrases
         for at in sentence.places(phrase)
-        if sentence.free.issuperset(range(at, at + len(phrase)))
-        and not (names_people(slot, value) and is_another_name(sentence.words[at + len(phrase) - 1], phrase[-1]))
+        if not (names_people(slot, value) and is_another_name(sentence.words[at + len(phrase) - 1], phrase[-1]))
     ]
-    for length, at, value in sorted(found, key=lambda item: item[:2]):
-        yield at, -length, value
+    return sorted(found, key=lambda item: (-item[1], item[0]))
 
 
 @lru_cache(maxsize=4096)

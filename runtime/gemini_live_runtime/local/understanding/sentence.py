@@ -69,6 +69,9 @@ class Sentence:
         self._asks = asks(self.words)
         self.free = set(range(len(self.words)))
         self._places: dict[tuple[str, ...], list[int]] = {}
+        self._places_of_words: dict[str, list[int]] = {}
+        self.named: dict[str, list[tuple[int, int, str]]] = {}
+        """Places, counts of words and values that are named, by slot; found once for all meanings."""
         self._take_corrected()
         self._take_polite()
         self._free_at_first = frozenset(self.free)
@@ -109,19 +112,23 @@ class Sentence:
         """Return all places of `phrase`, found once for all meanings."""
         found = self._places.get(phrase)
         if found is None:
-            last = len(self.words) - len(phrase)
             # A value of a slot may have no words at all.
             found = self._places_of(phrase[0]) if phrase else list(range(len(self.words)))
-            for offset, meant in enumerate(phrase[1:], 1):
-                found = [at for at in found if at <= last and self.is_word(at + offset, meant)]
+            if found and len(phrase) > 1:
+                last = len(self.words) - len(phrase)
+                for offset, meant in enumerate(phrase[1:], 1):
+                    found = [at for at in found if at <= last and self.is_word(at + offset, meant)]
             self._places[phrase] = found
         return found
 
     def _places_of(self, meant: str) -> list[int]:
         """Return the places of a word, its forms and what is mistyped for it, in order."""
-        found = self._at.get(meant, [])
-        mistyped = [at for at in self._unknown if at not in found and is_mistyped(self.words[at], meant)]
-        return sorted((*found, *mistyped)) if mistyped else found
+        found = self._places_of_words.get(meant)
+        if found is None:
+            found = self._at.get(meant, [])
+            mistyped = [at for at in self._unknown if at not in found and is_mistyped(self.words[at], meant)]
+            found = self._places_of_words[meant] = sorted((*found, *mistyped)) if mistyped else found
+        return found
 
     def has_any(self, of: Collection[str]) -> bool:
         """Return True when one of the words `of` is not used.
@@ -140,8 +147,10 @@ class Sentence:
 
     def find_free(self, phrase: tuple[str, ...]) -> int | None:
         """Return the place of `phrase` among the words that are not used, or None."""
-        places = (at for at in self.places(phrase) if self.free.issuperset(range(at, at + len(phrase))))
-        return next(places, None)
+        for at in self.places(phrase):
+            if self.free.issuperset(range(at, at + len(phrase))):
+                return at
+        return None
 
     def names(self) -> Iterator[tuple[int, int, str]]:
         """Yield place, count of words and text of the names that people give."""
