@@ -13,6 +13,7 @@ import math
 import numpy as np
 
 from gemini_live_runtime.audio.echo.cancellers import SILENCE, Aec3, EchoState, FarQueue
+from gemini_live_runtime.audio.echo.delay_tracker import FarDelay
 from gemini_live_runtime.audio.echo.echo_path import RESPONSE_LEAD_MS, EchoPath
 from gemini_live_runtime.audio.echo.expected_echo import LouderSpeech
 from gemini_live_runtime.audio.echo.incoherence import Incoherence
@@ -84,6 +85,7 @@ class DualCanceller:
         "_disturbed",
         "_doubt",
         "_far",
+        "_far_delay",
         "_filter",
         "_gain",
         "_has_moved",
@@ -108,10 +110,13 @@ class DualCanceller:
     def __init__(self, echo_path: EchoPath | None = None) -> None:
         """`echo_path` is what the filter begins with, where it was measured."""
         self._far = FarQueue()
+        self._far_delay = FarDelay()
         self._filter = LinearEchoFilter()
         is_known = echo_path is not None and echo_path.delay_ms is not None and bool(echo_path.response)
         if echo_path is not None and echo_path.delay_ms is not None and echo_path.response:
-            self._filter.begin_with(echo_path.response, max(0.0, echo_path.delay_ms - RESPONSE_LEAD_MS))
+            self._far_delay = FarDelay(echo_path.delay_ms)
+            first_ms = echo_path.delay_ms - RESPONSE_LEAD_MS - self._far_delay.frames * FRAME_MS
+            self._filter.begin_with(echo_path.response, max(0.0, first_ms))
         self._louder = LouderSpeech(self._filter.partitions)
         self._louder_frames = 0
         """Frames for which a person is still believed who was louder than the echo to be expected."""
@@ -182,7 +187,7 @@ class DualCanceller:
         return EchoPath(
             measured_at=round(measured_at, 1),
             room_db=round(power_db(self._witness.noise / FULL_SCALE**2), 1),
-            delay_ms=round(direct / per_ms, 2),
+            delay_ms=round(direct / per_ms + self._far_delay.frames * FRAME_MS, 2),
             level_db=round(10 * math.log10(max(float(response @ response), 1e-6)), 1),
             response=tuple(round(float(tap), 5) for tap in taps),
             is_learned=True,
@@ -206,7 +211,10 @@ class DualCanceller:
 
     def capture(self, frame: Int16) -> Int16:
         """Return the frame without the echo of the rendered frames."""
-        far = self._far.take()
+        newest_far = self._far.take()
+        if self._far_delay.follow(newest_far, frame, is_known=self._share.leftover < PROVEN_LEFTOVER):
+            self._learn_anew()
+        far = self._far_delay.delayed(newest_far)
         bare = frame.astype(np.float32)
         if np.count_nonzero(far):
             if self._quiet > TAIL_FRAMES and not self.probe.is_open:
@@ -295,13 +303,19 @@ class DualCanceller:
         # What falls silent by itself shows nothing.
         plays = self._quiet < _PLAYING_FRAMES
         exceeds = self._share.newest > _LEAST_SHARE
+        heard = self._is_loud and ((witness.has_evidence and (exceeds or not self._expects_echo)) or louder)
+        if heard and probe.is_deciding and self._far_delay.follow_at_once():
+            self._learn_anew()
+            probe.begin()
+            return
         found = probe.update(
             suspected=plays and (witness.suspects or exceeding or self._clear.suspects),
             likely=plays and (witness.is_confirmed or self._louder.is_likely),
-            heard=self._is_loud and ((witness.has_evidence and (exceeds or not self._expects_echo)) or louder),
+            heard=heard,
             believed=witness.believes,
             delay=self._filter.delay,
             silent=self._quiet,
+            late=self._far_delay.frames,
         )
         if found or (louder and probe.state == "person"):
             witness.confirm()
@@ -383,6 +397,11 @@ class DualCanceller:
         else:
             # AEC3 alone has learned the real path all the time, and knows it as well as in a first call.
             self._forget()
+
+    def _learn_anew(self) -> None:
+        """Begin with a far signal that is delayed by another number of frames."""
+        self._filter.reset()
+        self._disturb()
 
     def _disturb(self) -> None:
         self._forget()

@@ -92,13 +92,13 @@ class PauseProbe:
         self._heard.clear()
 
     def update(
-        self, *, suspected: bool, likely: bool, heard: bool, believed: bool, delay: int, silent: int = 0
+        self, *, suspected: bool, likely: bool, heard: bool, believed: bool, delay: int, silent: int = 0, late: int = 0
     ) -> bool:
         """Take the next frame of an expected echo; return True when a person is found.
 
         `suspected` tells that it may be a person's, `likely` that more speaks for it, `heard` that the canceller takes
         it for one, `believed` that it did a moment ago. `delay` is that of the echo in frames, as far as it is known.
-        `silent` is the number of frames since the model's last sound.
+        `silent` is the number of frames since the model's last sound, as it is known `late` frames after it was played.
         """
         falls_after = max(LEAST_DELAY_FRAMES, delay) + DECAY_FRAMES
         self._since += 1
@@ -111,7 +111,7 @@ class PauseProbe:
             likely and self._since >= min(self._wait // 4, MAX_LIKELY_WAIT_FRAMES)
         ):
             self.state, self._since = "paused", 0
-            self._needed_from = ORDER_FRAMES + falls_after
+            self._needed_from = ORDER_FRAMES + late + falls_after
             self._heard.clear()
         elif silent < falls_after:
             self._heard.clear()
