@@ -14,6 +14,8 @@ JOHN = ["Yes I understand.", "My name is John Smith.", "Seventeen."]
 
 KEMI = ["this is Kemi", "it is about the boiler", "it can wait"]
 TABLE = ["I'd like to book a table", "for two people"]
+SOUPS = ["Two soups and two coffees."]
+PLAN = [*MARIA, "I can pay thirty dollars a month."]
 PASTA = ["A pasta please.", "That is all.", "Yes, that is right."]
 
 UNASKED: list[tuple[str, list[str], str]] = [
@@ -84,6 +86,18 @@ UNASKED: list[tuple[str, list[str], str]] = [
     ("concierge", TABLE, "when should I book a table for four"),
     ("clinic", ANNA, "I read that a cough can last for weeks"),
     ("clinic", ANNA, "are headaches common at this time of year"),
+    ("restaurant", [], "one fish, no make that two, and a coffee, no, tea"),
+    ("restaurant", [], "a coffee, no, tea"),
+    ("restaurant", SOUPS, "double the soup"),
+    ("restaurant", SOUPS, "ok and can i pay with card"),
+    ("restaurant", SOUPS, "thats it i think, no wait, how much"),
+    ("debt_collection", MARIA, "I could pay 100 now and then 50 a month"),
+    ("debt_collection", MARIA, "I could pay 100 now"),
+    ("debt_collection", MARIA, "can I pay 50 today"),
+    ("debt_collection", MARIA, "I might pay it all today"),
+    ("debt_collection", [*PLAN, "Yes."], "wait, 40 a month"),
+    ("concierge", ["set a timer for 12 minutes"], "add another five minutes"),
+    ("concierge", ["set a timer for 12 minutes"], "five more minutes"),
 ]  # fmt: skip
 
 
@@ -166,6 +180,32 @@ RIGHT: list[tuple[str, list[str], str, Mapping[str, Any]]] = [
      {"call": {"tool": "cancel_booking", "args": {}}}),
     ("clinic", [*ANNA, "I have a headache.", "A four."], "anything on Thursday?", {"answers": ["next free day"]}),
     ("clinic", [*ANNA, "I have a headache.", "A four."], "anything earlier?", {"answers": ["in the afternoon"]}),
+    ("restaurant", [], "one fish, no make that two, and a coffee", {"state": {"app:items": {"fish": 2, "coffee": 1}}}),
+    ("restaurant", ["One salad please."], "make it 2 pastas as well, no 3",
+     {"state": {"app:items": {"salad": 1, "pasta": 3}}}),
+    ("restaurant", ["Two fish."], "yes. no, one fish", {"state": {"app:items": {"fish": 1}}}),
+    ("restaurant", SOUPS, "thats it i think, no wait, how much", {"answers": ["18 dollars"]}),
+    ("restaurant", SOUPS, "ok and can i pay with card", {"state": {"session:phase": "order"}}),
+    ("restaurant", ["Two soups.", "That is all.", "No soup.", "A pasta please.", "Yes."], "that is all",
+     {"state": {"session:phase": "review"}}),
+    ("debt_collection", [*PLAN, "No, too much.", "Yes, agreed."], "20 dollars a month",
+     {"state": {"session:phase": "plan", "app:monthly": 20}}),
+    ("debt_collection", [*MARIA, "I could pay 100 now and then 50 a month"], "yes",
+     {"call": {"tool": "take_payment", "args": {"amount": 100}}}),
+    ("debt_collection", [*MARIA, "I might pay it all today"], "yes",
+     {"call": {"tool": "take_payment", "args": {"amount": 300}}}),
+    ("debt_collection", [*MARIA, "take 100 from my card"], "did you take my 100 already??", {"answers": ["100"]}),
+    ("debt_collection", MARIA, "did you take my 100 already??", {"answers": ["haven't taken anything"]}),
+    ("debt_collection", PLAN, "hm wait no. can I pay 100 now and the rest next month",
+     {"state": {"session:phase": "negotiate"}}),
+    ("debt_collection", [*MARIA, "take 100 from my card"], "no wait, do not take it",
+     {"answers": ["already taken 100"]}),
+    ("debt_collection", [*PLAN, "next week"], "no dont call me", {"answers": ["no call"]}),
+    ("debt_collection", MARIA, "what happens if i dont pay", {"answers": ["in writing"]}),
+    ("concierge", ["set a timer for 12 minutes"], "the timer, change it to 20 min",
+     {"call": {"tool": "set_timer", "args": {"minutes": 20, "instead": True}}}),
+    ("concierge", ["set a timer for 12 minutes"], "actually make the timer 20 instead",
+     {"call": {"tool": "set_timer", "args": {"minutes": 20, "instead": True}}}),
 ]  # fmt: skip
 
 

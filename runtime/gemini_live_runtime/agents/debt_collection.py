@@ -37,6 +37,7 @@ class Said(BaseModel):
     anger: float | None = Field(None, description="How angry they sound, from 0 to 1.")
 
 
+PHASE = key("session:phase")
 LISTENER = LlmExtractor(
     Said,
     window=1,
@@ -44,9 +45,9 @@ LISTENER = LlmExtractor(
         FieldPromotion.true_only("understood").after_presented("notice"),
         FieldPromotion.true_only("disputed"),
         FieldPromotion.true_only("refused").to("turn:refused"),  # cleared when the next turn begins
-        FieldPromotion.overwrite("monthly").when(called_ok("verify_identity")),
-        FieldPromotion.overwrite("agreed").after_presented("plan"),
-        FieldPromotion.non_empty("day").when(called_ok("verify_identity")),
+        FieldPromotion.overwrite("monthly").when(PHASE.one_of("negotiate", "plan")),
+        FieldPromotion.overwrite("agreed").after_presented("plan").when(PHASE == "plan"),
+        FieldPromotion.non_empty("day").when(PHASE.one_of("negotiate", "plan")),
         FieldPromotion.overwrite("anger"),
     ],
 )

@@ -25,7 +25,8 @@ WISHES = {
     "done": r"\b(that(s|ll be| is| will be| would be) (all|it|everything|enough|the lot)|that(ll| will) do|just that"
     r"|us done|nothing (else|more)(?! on\b)|all (done|set|for (now|today)|(i|we) need)|(?<!not )finished|settle up"
     r"|pay now|the (bill|check)|^(no |nah )*(that is|thats) (us|me)$"
-    r"|(can (i|we)|want to|like to|ready to) pay|(im|i am|were|we are) (done|good|fine|full))\b"
+    r"|(can (i|we)|want to|like to|ready to) pay(?! (with|by|in|using|card|cash|later)\b)"
+    r"|(im|i am|were|we are) (done|good|fine|full))\b"
     r"|^(no|nothing)( else| more| thanks| thank you| for me)*$"
     r"|^((ok|okay|right|yes|yeah|well|so) )*done( ordering| thanks| thank you)*$",
     "agrees": r"^(?=.*\b(yes|yep|correct|perfect|exactly|absolutely|indeed|spot on|go (ahead|on)|yeah"
@@ -40,6 +41,9 @@ WISHES = {
 
 _OF_A_CHANGE = re.compile(r"\b(?:add|take (?:off|the)|which|how many|instead)\b")
 """Questions to which a yes agrees to no order: "What should I take off?"."""
+
+_GOES_ON = re.compile(r"\b(?:(?:no|but) (?:wait|sorry|actually)|hold on|hang on|wait|not yet|how (?:much|long|many))\b")
+"""Words by which an end of the order is taken back, or put off by a question."""
 
 _ORDER = frozenset({"order", "food", "meal", "table", "bill", "kitchen", "everything"})
 
@@ -60,7 +64,7 @@ def wishes_in(said: str) -> dict[str, bool]:
     plain = Words(said).plain
     parts = [said, *(() if quotes(said) else clauses_of(said))]
     found = {
-        "done": _has("done", said) and not (asks(plain) or is_general(plain)),
+        "done": _has("done", said) and not (asks(plain) or is_general(plain) or _GOES_ON.search(" ".join(plain))),
         "agrees": _is_wish("agrees", said),
         "cancels": _has("cancels", said) and any(_is_wish("cancels", part) for part in parts),
     }

@@ -51,7 +51,7 @@ async def send_to_kitchen(state: State) -> dict[str, str]:
 
 PROMOTIONS = [
     FieldPromotion.true_only("done").to(DONE).when(TOTAL > 0),
-    FieldPromotion.true_only("agrees").to(AGREED).after_presented("order"),
+    FieldPromotion.true_only("agrees").to(AGREED).after_presented("order").when(key("session:phase") == "review"),
     FieldPromotion.true_only("cancels").to(CANCELLED),
 ]
 

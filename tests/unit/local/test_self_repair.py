@@ -18,6 +18,8 @@ REPAIRED = [
     ("concierge", "the weather in London, no wait, Dublin", "the weather in Dublin"),
     ("concierge", "five, no, six, I mean seven minutes", "seven minutes"),
     ("restaurant", "two soups, no, three", "three soups"),
+    ("restaurant", "one fish, no make that two, and a coffee", "two fish, and a coffee"),
+    ("restaurant", "two pastas as well, no 3", "3 pastas as well"),
     ("restaurant", "one fish, wait, make that two fish", "two fish"),
     ("restaurant", "I'd like the soup, or no, rather the salad", "I'd like the salad"),
     ("restaurant", "by card, no, in cash", "in cash"),
@@ -58,3 +60,16 @@ def test_what_was_corrected_is_replaced(agent: str, said: str, meant: str) -> No
 @pytest.mark.parametrize(("agent", "said"), KEPT)
 def test_other_words_stay_as_they_are(agent: str, said: str) -> None:
     assert SelfRepair(bundled_script(agent).slots).resolve(said) == said
+
+
+@pytest.mark.parametrize("said", ["a coffee, no, tea", "one fish, no wait, a pizza", "pasta. no, curry, please"])
+def test_a_correction_by_an_unknown_value_is_unclear(said: str) -> None:
+    assert SelfRepair(bundled_script("restaurant").slots).is_unclear(said)
+
+
+@pytest.mark.parametrize(
+    "said",
+    ["a coffee, no, water", "two soups, no, thanks", "a pasta, no, forget it", "yes, no, that is fine", "no, tea"],
+)
+def test_other_sentences_with_a_no_are_clear(said: str) -> None:
+    assert not SelfRepair(bundled_script("restaurant").slots).is_unclear(said)

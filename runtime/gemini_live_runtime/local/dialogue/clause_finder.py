@@ -35,6 +35,9 @@ _MAX_PARTS = 6
 _A_WISH = 0.3
 """Cost below which a part of a sentence stands for itself, beside parts that are not understood."""
 
+_TAKES_BACK = frozenset({("no", "wait"), ("wait", "no"), ("oh", "wait"), ("no", "hold", "on"), ("no", "hang", "on")})
+"""Clauses after which stands what is meant instead."""
+
 _BY_THE_WAY = frozenset({"hello", "thanks", "goodbye", "how_are_you", "wait", "there"})
 """Everyday intents that do not answer the rest of a sentence."""
 
@@ -63,7 +66,8 @@ class ClauseFinder:
 
         None too when two clauses ask for different calls, or when one of them forbids something.
         """
-        texts, whole = clauses_of(text), Words(text)
+        whole = Words(text)
+        texts = self._with_their_no(clauses_of(text), now)
         is_taken_back = takes_back(whole.plain, is_question=whole.is_question) or corrects(whole.plain)
         is_remark = is_taken_back or self._matching.is_remark(whole)
         found = [
@@ -81,12 +85,26 @@ class ClauseFinder:
             is_free = any(self._script.slots[name].kind == "text" for name in best.slots)
             is_torn = best.intent.acts and self._matching.names_others(best.slots, whole)
             return None if is_free or is_torn or any(map(forbids, texts)) else best
+        withdrawn = _withdrawn(texts)
+        found = [wish for wish in found if list(wish.words.plain) not in withdrawn]
         own = [wish for wish in found if wish.intent.during or wish.intent.after]
         own = own or [wish for wish in found if wish.intent.name not in _BY_THE_WAY]
         if not own:
             return None
         told = {name: value for wish in own for name, value in wish.slots.items()}
         return Wish(own[0].intent, {**told, **own[0].slots}, own[0].words)
+
+    def _with_their_no(self, texts: Sequence[str], now: DialogueState) -> list[str]:
+        """Return the clauses, a "no" with the next one where both are one phrase."""
+        joined: list[str] = []
+        for text in texts:
+            if joined and Words(joined[-1]).plain == ["no"]:
+                best = self._matching.best(Words(both := f"{joined[-1]}, {text}"), now)
+                if best is not None and best[1].cost == 0:
+                    joined[-1] = both
+                    continue
+            joined.append(text)
+        return joined
 
     def _wish_of(
         self, words: Words, whole: Words, now: DialogueState, *, is_remark: bool, is_quoted: bool
@@ -235,6 +253,16 @@ class ClauseFinder:
     def is_text_pending(self, now: DialogueState) -> bool:
         """Return True when the open question takes any words."""
         return now.pending is not None and self._script.slots[now.pending.slot].kind == "text"
+
+
+def _withdrawn(texts: Sequence[str]) -> list[list[str]]:
+    """Return the clauses before the last one that only takes them back.
+
+    Such as the first one of "that's it, no wait, how much".
+    """
+    clauses = [list(Words(text).plain) for text in texts]
+    backs = [at for at, clause in enumerate(clauses[:-1]) if tuple(clause) in _TAKES_BACK]
+    return clauses[: backs[-1]] if backs else []
 
 
 def _chooses_all(slots: Sequence[Mapping[str, SlotValue]], now: DialogueState) -> bool:

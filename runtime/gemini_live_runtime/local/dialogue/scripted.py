@@ -305,6 +305,8 @@ class ScriptedDialogue:
         if phrase_asked(state.last_reply) and is_no(text):
             state.pending = None
             return Reply(self._wording.fill("All right. {last_question}") or "All right.")
+        if self._repair.is_unclear(text) and not self._clauses.is_text_pending(state):
+            return self._not_understood()
         words = Words(text)
         best = self._matching.best(words, state)
         if (best is None or best[1].cost > 0) and (several := self._clauses.wishes_beside(text, state)):

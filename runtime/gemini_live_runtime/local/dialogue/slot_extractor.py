@@ -162,7 +162,7 @@ class SlotExtractor:
 
     def _fields_in(self, utterance: _Utterance, wanted: Mapping[str, Any]) -> dict[str, Scalar]:
         plain, is_question = utterance.words.plain, utterance.words.is_question
-        if is_general(plain):
+        if is_general(plain) or self._repair.is_unclear(utterance.words.text):
             return {}
         asks, remarks = (
             asks_besides(plain),

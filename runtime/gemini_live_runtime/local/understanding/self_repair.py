@@ -10,7 +10,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Mapping, Sequence
 
-from gemini_live_runtime.local.language.vocabulary import COMMON_WORDS, is_same
+from gemini_live_runtime.local.language.vocabulary import COMMON_WORDS, OPENINGS, is_same
 from gemini_live_runtime.local.language.words import (
     parse_duration,
     parse_number,
@@ -19,6 +19,7 @@ from gemini_live_runtime.local.language.words import (
     split_words,
 )
 from gemini_live_runtime.local.scripts.script_types import Slot
+from gemini_live_runtime.local.understanding.mood import is_call_off
 from gemini_live_runtime.records import record
 
 _TERM = (
@@ -34,7 +35,7 @@ _PROPOSES = (
 """Words behind an editing term that lead to what is meant: "no, let's say sixty"."""
 _GAP = r"[\s,;.:!?\u2026\u2013\u2014-]+"
 _EDIT = re.compile(
-    rf"(?P<pause>\s*[,;.!?\u2026\u2013\u2014-]\s*|\s+)(?P<term>(?:{_PADDING}{_GAP})*{_TERM}"
+    rf"(?P<pause>\s*[,;.!?\u2026\u2013\u2014-]\s*|\s+)(?<!\bas )(?P<term>(?:{_PADDING}{_GAP})*{_TERM}"
     rf"(?:{_GAP}(?:{_PADDING}{_GAP})*{_TERM})*(?:{_GAP}{_PROPOSES})?)\b(?P<gap>{_GAP})(?=\S)",
     re.IGNORECASE,
 )
@@ -55,6 +56,16 @@ _INSTEAD = re.compile(
 _RATHER = re.compile(r"[\s,]+not\s+(?P<wrong>[^,;.!?]{1,30})[\s.!]*$", re.IGNORECASE)
 """The end of a sentence such as "thirty, not twenty"."""
 
+_JOINT = re.compile(r"[,;!?]|\band\b")
+"""The end of what a repair replaces: "one fish, no make that two, and a coffee"."""
+
+_UNCLEAR = re.compile(
+    rf"(?P<before>.*\w)\s*[,;.!?\u2026\u2013\u2014]+\s*(?:(?:{_PADDING}|wait|sorry|actually){_GAP})*no"
+    rf"(?:\s+(?:wait|sorry|actually))?\s*[,;.!\u2026\u2013\u2014]+\s*(?P<after>\w.*)",
+    re.IGNORECASE | re.DOTALL,
+)
+"""A sentence with a "no" in its middle, between pauses."""
+
 _WORD = re.compile(r"\d+[:.]\d+\w*|[^\W_]+(?:['\u2019][^\W_]+)*")
 _GOES_ON = frozenset({"and", "also", "plus", "with", "then", "so", "because", "but", "if", "when", "or"})
 """Words that add something, instead of replacing it."""
@@ -64,6 +75,8 @@ _PRONOUNS = frozenset({"i", "you", "he", "she", "it", "we", "they", "that", "thi
 
 _MAX_REPAIRS = 3
 """Corrections that are undone in a sentence."""
+_MAX_UNKNOWN = 3
+"""Words behind a "no" that may name what is meant instead; more are another sentence."""
 _MAX_BACK = 10
 """Words before a correction among which the one that it replaces is looked for."""
 
@@ -109,6 +122,20 @@ class SelfRepair:
             text = resolved
         return text
 
+    def is_unclear(self, text: str) -> bool:
+        """Return True for "a coffee, no, tea", where tea is no known value."""
+        found = _UNCLEAR.match(self.resolve(text))
+        if found is None or not self._named(found["before"]):
+            return False
+        after = split_words(_JOINT.split(found["after"])[0])
+        if not 0 < len(after) <= _MAX_UNKNOWN or is_call_off(after):
+            return False
+        return after[0] not in _GOES_ON | _PRONOUNS | OPENINGS | {"thanks", "thank"}
+
+    def _named(self, text: str) -> bool:
+        """Return True when the words name a value of the script."""
+        return next(iter(self._values(_words_of(text))), None) is not None
+
     def _without_denied(self, text: str) -> str:
         """Return "the pasta" for "not the fish but the pasta"."""
         found = _INSTEAD.match(text)
@@ -138,9 +165,13 @@ class SelfRepair:
         has_pause = bool(edit["pause"].strip())
         meant = next(iter(self._values(after, at_start=True)), None)
         is_clear = _CLEAR.search(edit["term"]) is not None
-        if not is_clear and not ((has_pause and edit["gap"].strip()) or _is_between_numbers(meant, before, self)):
+        ends_with_number = has_pause and meant is not None and meant.kind == "number" and meant.length == len(after)
+        is_marked = (has_pause and edit["gap"].strip()) or _is_between_numbers(meant, before, self)
+        if not (is_clear or is_marked or ends_with_number):
             return ""
-        start, end = self._replaced(before, after, meant)
+        pause = _JOINT.search(text, edit.end())
+        own = [word for word in after if pause is None or word.start + edit.end() < pause.start()]
+        start, end = self._replaced(before, own or after, meant)
         if end < 0:
             return ""
         kept = text[before[end].start : edit.start()] if end < len(before) else ""
