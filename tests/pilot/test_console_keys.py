@@ -126,6 +126,18 @@ async def test_the_key_bar_offers_the_keys_of_the_pane_in_place_of_those_for_wri
         assert "f Filter" in driver.rows()[-1]
 
 
+@pytest.mark.parametrize("key", ["M", "ctrl+e", "g", "m", "x", "d", "ctrl+p"])
+async def test_below_a_dialog_no_key_is_offered_that_does_nothing_in_it(key: str) -> None:
+    async with console() as driver:
+        offered = driver.rows()[-1]
+        assert "i Write" in offered
+        await driver.press(key)
+        assert driver.app.screen is not driver.app.console_screen
+        assert driver.rows()[-1].strip() == ""
+        await driver.press("escape")
+        assert driver.rows()[-1] == offered
+
+
 async def test_the_key_bar_of_the_phase_pane_names_why_and_the_way_on_in_a_small_terminal_too() -> None:
     for size, tmux, more in (((120, 36), False, "esc Stop"), ((80, 24), True, "F1 Help")):
         async with console(size=size, tmux=tmux) as driver:

@@ -55,6 +55,18 @@ async def test_while_sessions_are_looked_for_that_is_said_and_keys_answer(monkey
         assert "concierge" in driver.screen()
 
 
+async def test_in_a_field_the_lowest_row_names_the_keys_that_work_there() -> None:
+    async with console() as driver:
+        await open_sessions(driver)
+        keys = driver.rows()[-1]
+        await driver.press("f")
+        assert driver.rows()[-1].split() == "enter To the list esc Clear filter".split()
+        await driver.press("escape", "e")
+        assert driver.rows()[-1].split() == "enter Keep title esc Keep the old one".split()
+        await driver.press("escape")
+        assert driver.rows()[-1] == keys
+
+
 async def test_without_sessions_the_screen_says_how_they_come_about() -> None:
     async with console() as driver:
         await open_sessions(driver, recorded=False)

@@ -38,6 +38,8 @@ class Situation:
     """Title of escape; "" when it stops the speech."""
     notice: bool = False
     """True while a message stays until it is closed."""
+    covered: bool = False
+    """True below a dialog, whose frame names its keys: none of these works then."""
 
 
 class KeyBar(Row):
@@ -74,7 +76,7 @@ class KeyBar(Row):
 
     def runs(self, width: int) -> Sequence[Run]:
         """Return as many actions as fit, in the table's order, help and quit always."""
-        every = [action for action in ACTIONS if self._offers(action)]
+        every = [] if self._now.covered else [action for action in ACTIONS if self._offers(action)]
         offered = list(every)
         self._room_for_note, self._gap = True, 2
         spare = [action for action in offered if self._is_spare(action)]

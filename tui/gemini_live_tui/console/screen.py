@@ -110,6 +110,11 @@ class ConsoleScreen(PaneMessages):
             event.refresh_styles = False
         self.consent_row.since = self.console.time.now()
         forget_closed_widgets()
+        self._update_keys()
+
+    def on_screen_suspend(self) -> None:
+        """Show no keys below a dialog."""
+        self._update_keys()
 
     def set_focus(self, widget: Widget | None, scroll_visible: bool = True, from_app_focus: bool = False) -> None:
         """Focus a widget, but none while the application closes all of them."""
@@ -278,6 +283,7 @@ class ConsoleScreen(PaneMessages):
                 unusable=frozenset(self.grid.unusable_actions),
                 escape=self.escape_key.title,
                 notice=bool(self.banner.message) and self.banner.until is None,
+                covered=self.app.screen is not self,
             )
         )
         self.conversation.show_prompt()

@@ -393,7 +393,16 @@ class SessionsScreen(TopScreen[None]):
         self._message.update(Content(sanitise_line(message, 300)))
         self._message.set_class(level == "warning", "-warning")
 
+    @on(events.DescendantFocus)
+    def _update_keys(self) -> None:
+        self._bar.update(self._keys())
+
     def _keys(self) -> Content:
+        if self.focused is self.field:
+            enter, escape = ("Keep title", "Keep the old one") if self._naming else ("To the list", "Clear filter")
+            return Content.assemble(
+                " ", ("enter", "bold $key"), (f" {enter}  ", "$quiet"), ("esc", "bold $key"), (f" {escape}  ", "$quiet")
+            )
         keymap, ascii_only = self.console.settings.keymap, self.console.settings.ascii
         by_id = {action.id: action for action in in_scope("sessions")}
         parts: list[tuple[str, str]] = []
