@@ -162,6 +162,7 @@ NOT_INPUTS: dict[str, tuple[str, ...]] = {
         "local.scripts.sample_sentences._MAX_NUMBERS",
         "local.understanding.self_repair._MAX_BACK",
         "local.understanding.self_repair._MAX_REPAIRS",
+        "local.understanding.self_repair._MAX_UNKNOWN",
         "local.understanding.sentence._MAX_NAME",
         "local.scripts.tool_output._MAX_LAYERS",
         "local.dialogue.slot_extractor.MAX_TURNS",

@@ -24,12 +24,12 @@ _SHARED_ROWS: tuple[tuple[str, str, str], ...] = (
     ),
     (
         "consent-yes consent-no consent-always revoke-consent",
-        "Consent",
+        "Yes, no, always",
         "Run the call that waits, refuse it, or run it and later calls of its tool; /revoke-consent asks again",
     ),
     (
         "connect resend",
-        "After a loss",
+        "Reconnect, send",
         "Make a lost connection again, now, or send a message again that may not have arrived, else your last one",
     ),
     ("history-previous history-next", "Earlier messages", "Bring back an earlier message, or a later one"),
@@ -59,9 +59,14 @@ _SHARED_ROWS: tuple[tuple[str, str, str], ...] = (
         "Show tasks with their progress, notifications and why they wait, or what is remembered for later sessions",
     ),
     (
-        "cancel-task acknowledge queue-again harness-file",
-        "Record",
-        "Cancel a task, acknowledge a notification, queue a closed one again; O opens the file in the editor or pager",
+        "cancel-task harness-file",
+        "Cancel, open",
+        "Cancel a task, or open the file of tasks, notifications or memory in the editor or pager",
+    ),
+    (
+        "acknowledge queue-again",
+        "Heard, again",
+        "Acknowledge a notification, or queue a closed one again",
     ),
     ("timeline-in timeline-out", "Zoom", "Show a shorter time in more detail, or a longer time"),
     ("timeline-earlier timeline-later", "Move", "Move a quarter of the window back or forward"),
