@@ -35,6 +35,8 @@ ROUNDS = 6
 WINDOW_S = 4.0
 WARM_S = 1.5
 TICK_S = 0.005
+WRITTEN = 200
+"""Values that are written at once, half a second of them, so that each round can be printed when it is done."""
 AT_MOST = 8.0
 
 
@@ -44,21 +46,29 @@ AT_MOST = 8.0
 class LagProbe:
     """Probe of how late a timer fires.
 
-    It writes pairs of CLOCK_MONOTONIC and lateness (s) to `path` at the end.
+    It writes pairs of CLOCK_MONOTONIC and lateness (s) to `path`, some at a time and the rest at the end.
     """
 
     def __init__(self, path: Path) -> None:
         self._loop = asyncio.get_running_loop()
         self._found = array.array("d")
         self._due = self._loop.time() + TICK_S
-        atexit.register(lambda: path.write_bytes(self._found.tobytes()))
+        self._path = path
+        atexit.register(self._write)
         self._loop.call_at(self._due, self._tick)
 
     def _tick(self) -> None:
         now = self._loop.time()
         self._found.extend((now, now - self._due))
+        if len(self._found) >= WRITTEN:
+            self._write()
         self._due = now + TICK_S
         self._loop.call_at(self._due, self._tick)
+
+    def _write(self) -> None:
+        with self._path.open("ab") as file:
+            file.write(self._found.tobytes())
+        del self._found[:]
 
 
 def device_double() -> Any:
@@ -139,7 +149,8 @@ class Windows:
     def lateness(self, lag: Path) -> dict[str, list[list[float]]]:
         """Milliseconds by state, one list a span."""
         found = array.array("d")
-        found.frombytes(lag.read_bytes())
+        whole = lag.read_bytes()
+        found.frombytes(whole[: len(whole) // 16 * 16])
         pairs = list(zip(found[::2], found[1::2], strict=True))
         return {
             state: [[1000 * late for at, late in pairs if start <= at < end] for start, end in spans]
@@ -167,7 +178,7 @@ def two_processes(url: str, server: subprocess.Popen[str], folder: Path, rounds:
     attach = [sys.executable, "-c", "import sys; from gemini_live_tui.cli import main; sys.exit(main())", "attach"]
     try:
         time.sleep(4)
-        for _ in range(rounds):
+        for number in range(rounds):
             start = time.monotonic()
             time.sleep(WINDOW_S)
             windows.note("idle", start)
@@ -186,6 +197,8 @@ def two_processes(url: str, server: subprocess.Popen[str], folder: Path, rounds:
                 terminal.quit()
             order(server, "quiet")
             time.sleep(WARM_S)
+            latest = ", ".join(f"{state} {p99(spans[-1]):.2f}" for state, spans in windows.lateness(lag).items())
+            print(f"round {number + 1} of {rounds}: p99 {latest} ms", flush=True)
     finally:
         running.process.terminate()
         running.process.wait(20)

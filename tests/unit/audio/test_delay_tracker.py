@@ -91,3 +91,13 @@ def test_an_echo_through_bluetooth_is_cancelled_and_known_in_the_next_call(far: 
     again = DualCanceller(path)
     assert "person" not in call(again, far, microphone)[1]
     assert again.restarts == 0
+
+
+def test_an_echo_that_comes_early_again_is_followed(far: np.ndarray) -> None:
+    canceller = DualCanceller()
+    for delay_ms in (300, 40):
+        assert call(canceller, far, echo_after(far, delay_ms))[0] > 25
+        assert canceller.state == "proven"
+    path = canceller.learned_path(0.0)
+    assert path is not None
+    assert path.delay_ms == pytest.approx(40, abs=2)
