@@ -45,8 +45,8 @@ LISTENER = LlmExtractor(
         FieldPromotion.true_only("understood").after_presented("notice"),
         FieldPromotion.true_only("disputed"),
         FieldPromotion.true_only("refused").to("turn:refused"),  # cleared when the next turn begins
-        FieldPromotion.overwrite("monthly").when(PHASE.one_of("negotiate", "plan")),
         FieldPromotion.overwrite("agreed").after_presented("plan").when(PHASE == "plan"),
+        FieldPromotion.overwrite("monthly").when(PHASE.one_of("negotiate", "plan")),
         FieldPromotion.non_empty("day").when(PHASE.one_of("negotiate", "plan")),
         FieldPromotion.overwrite("anger"),
     ],
@@ -121,6 +121,7 @@ def debt_collection() -> Live:
         .computed(ComputedVar("left", lambda s: s[OWED] - s.get(PAID) if OWED in s else None, [OWED, PAID]))
         .watch(Watcher(key("app:anger").crossed_above(0.7), lambda s: s.set("app:gentle", True), blocking=True))
         .in_every_phase(InstructionModifier.when(key("app:gentle"), "They are upset: apologise, slow down, listen."))
+        .watch(Watcher(key("app:monthly").changed(), lambda s: s.remove("app:agreed"), blocking=True))
         .pattern(TemporalPattern("noes", TurnCountDetector(key("turn:refused"), 3), lambda s: s.set("app:tired", True)))
         .pattern(TemporalPattern("cuts", RateDetector("turn.interrupted", 3, 60), lambda s: s.set("app:gentle", True)))
         .repair(nudge_after=3, escalate_after=7)

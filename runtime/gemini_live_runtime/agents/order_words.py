@@ -25,7 +25,7 @@ WISHES = {
     "done": r"\b(that(s|ll be| is| will be| would be) (all|it|everything|enough|the lot)|that(ll| will) do|just that"
     r"|us done|nothing (else|more)(?! on\b)|all (done|set|for (now|today)|(i|we) need)|(?<!not )finished|settle up"
     r"|pay now|the (bill|check)|^(no |nah )*(that is|thats) (us|me)$"
-    r"|(can (i|we)|want to|like to|ready to) pay(?! (with|by|in|using|card|cash|later)\b)"
+    r"|(can (i|we)|want to|like to|ready to) pay(?! (with|by|in|using|card|cash|later|separately|apart|half|each)\b)"
     r"|(im|i am|were|we are) (done|good|fine|full))\b"
     r"|^(no|nothing)( else| more| thanks| thank you| for me)*$"
     r"|^((ok|okay|right|yes|yeah|well|so) )*done( ordering| thanks| thank you)*$",

@@ -146,8 +146,8 @@ class ClauseFinder:
         return [words for words in parts if len(words) and not self._matcher.is_filler(words)]
 
     def _wishes_of(self, text: str, parts: Sequence[Words], now: DialogueState, *, to_ask: bool) -> list[Wish]:
-        if not 1 < len(parts) <= _MAX_PARTS:
-            return []
+        if not 1 < len(parts) <= _MAX_PARTS or any(part.plain == ["no"] for part in parts[1:]):
+            return []  # What stands before a "no" is not meant.
         found = [self._matching.best(part, now) for part in parts]
         if not all(best is not None and best[0].calls for best in found) and not forbids(text):
             found = [best for best in found if best is not None and self._names_a_choice(best[0], best[1])]

@@ -20,6 +20,7 @@ from gemini_live_runtime.local.dialogue.tools_by_name import (
     missing_text,
     named_tools,
 )
+from gemini_live_runtime.local.dialogue.withdrawn_words import meant_instead
 from gemini_live_runtime.local.dialogue.wording import Wording, tool_title
 from gemini_live_runtime.local.language.idioms import asking_for_another
 from gemini_live_runtime.local.language.words import name_words
@@ -305,8 +306,10 @@ class ScriptedDialogue:
         if phrase_asked(state.last_reply) and is_no(text):
             state.pending = None
             return Reply(self._wording.fill("All right. {last_question}") or "All right.")
-        if self._repair.is_unclear(text) and not self._clauses.is_text_pending(state):
-            return self._not_understood()
+        is_dictated = self._clauses.is_text_pending(state)
+        instead = None if is_dictated else meant_instead(text, self._repair, self._matching, state)
+        if instead is not None:
+            return self._answer(instead) if instead else self._not_understood()
         words = Words(text)
         best = self._matching.best(words, state)
         if (best is None or best[1].cost > 0) and (several := self._clauses.wishes_beside(text, state)):

@@ -27,7 +27,7 @@ _UNITS = {
     for unit in units.split()
 }
 _MINUTES_TOLD = (5, 10, 20, 25)
-_COUNTED_OUT = {"couple": 2, "pair": 2, "dozen": 12, "twice": 2, "double": 2}
+_COUNTED_OUT = {"couple": 2, "pair": 2, "dozen": 12, "twice": 2}
 _BETWEEN_DIGITS = frozenset({"a", "an", "and", "then"})
 _JOINED = re.compile(r"(\d{1,2})h(?:rs?)?(?:(\d{1,2})(?:m|mins?)?)?|(\d{1,4})(m|mins?|s|secs?)")
 _PARTS_OF_A_UNIT = {

@@ -66,6 +66,8 @@ _UNCLEAR = re.compile(
 )
 """A sentence with a "no" in its middle, between pauses."""
 
+_OR_MAYBE = re.compile(r"(?P<before>.*)\bor (?:maybe|perhaps|possibly)\b(?P<after>.*)", re.IGNORECASE | re.DOTALL)
+
 _WORD = re.compile(r"\d+[:.]\d+\w*|[^\W_]+(?:['\u2019][^\W_]+)*")
 _GOES_ON = frozenset({"and", "also", "plus", "with", "then", "so", "because", "but", "if", "when", "or"})
 """Words that add something, instead of replacing it."""
@@ -122,12 +124,25 @@ class SelfRepair:
             text = resolved
         return text
 
+    def withdrawn(self, text: str) -> tuple[str, str]:
+        """Return what stands before and after the "no" of "a taxi, no, a table".
+
+        Two empty texts without one, and where `resolve` has put it right.
+        """
+        found = _UNCLEAR.match(self.resolve(text))
+        return (found["before"], found["after"]) if found else ("", "")
+
+    def instead_of_all(self, text: str) -> str:
+        """Return what is said instead of all before it, "" where it is not clear."""
+        before, after = self.withdrawn(text)
+        return "" if _JOINT.search(before) else after
+
     def is_unclear(self, text: str) -> bool:
         """Return True for "a coffee, no, tea", where tea is no known value."""
-        found = _UNCLEAR.match(self.resolve(text))
-        if found is None or not self._named(found["before"]):
-            return False
-        after = split_words(_JOINT.split(found["after"])[0])
+        before, rest = self.withdrawn(text)
+        if not before or not self._named(before):
+            return _or_maybe(self, text)
+        after = split_words(_JOINT.split(rest)[0])
         if not 0 < len(after) <= _MAX_UNKNOWN or is_call_off(after):
             return False
         return after[0] not in _GOES_ON | _PRONOUNS | OPENINGS | {"thanks", "thank"}
@@ -241,6 +256,16 @@ class SelfRepair:
         while at + length < len(words) and words[at + length].is_capital and plain[at + length] not in COMMON_WORDS:
             length += 1
         return _Value("name", at, length) if length and at else None
+
+
+def _or_maybe(repair: SelfRepair, text: str) -> bool:
+    """Return True for "two, or maybe three", which leaves the number open."""
+    found = _OR_MAYBE.search(text)
+    if found is None:
+        return False
+    sides = _words_of(found["before"]), _words_of(found["after"])
+    one, other = (next(iter(repair._values(words)), None) for words in sides)
+    return one is not None and other is not None and "number" == one.kind == other.kind
 
 
 def _is_between_numbers(meant: _Value | None, before: Sequence[_Word], repair: SelfRepair) -> bool:
