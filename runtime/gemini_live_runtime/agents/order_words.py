@@ -45,6 +45,9 @@ _OF_A_CHANGE = re.compile(r"\b(?:add|take (?:off|the)|which|how many|instead)\b"
 _GOES_ON = re.compile(r"\b(?:(?:no|but) (?:wait|sorry|actually)|hold on|hang on|wait|not yet|how (?:much|long|many))\b")
 """Words by which an end of the order is taken back, or put off by a question."""
 
+_TAKEN_BACK = re.compile(r"\w (?:no wait|wait no|oh wait|wait|hold on|hang on|no)$")
+"""The end of "cancel it, no wait"."""
+
 _ORDER = frozenset({"order", "food", "meal", "table", "bill", "kitchen", "everything"})
 
 
@@ -66,7 +69,9 @@ def wishes_in(said: str) -> dict[str, bool]:
     found = {
         "done": _has("done", said) and not (asks(plain) or is_general(plain) or _GOES_ON.search(" ".join(plain))),
         "agrees": _is_wish("agrees", said),
-        "cancels": _has("cancels", said) and any(_is_wish("cancels", part) for part in parts),
+        "cancels": _has("cancels", said)
+        and not _TAKEN_BACK.search(" ".join(plain))
+        and any(_is_wish("cancels", part) for part in parts),
     }
     return {wish: True for wish, is_said in found.items() if is_said}
 

@@ -35,7 +35,18 @@ _MAX_PARTS = 6
 _A_WISH = 0.3
 """Cost below which a part of a sentence stands for itself, beside parts that are not understood."""
 
-_TAKES_BACK = frozenset({("no", "wait"), ("wait", "no"), ("oh", "wait"), ("no", "hold", "on"), ("no", "hang", "on")})
+_TAKES_BACK = frozenset(
+    {
+        ("no",),
+        ("no", "wait"),
+        ("wait", "no"),
+        ("oh", "wait"),
+        ("wait",),
+        ("hold", "on"),
+        ("no", "hold", "on"),
+        ("no", "hang", "on"),
+    }
+)
 """Clauses after which stands what is meant instead."""
 
 _BY_THE_WAY = frozenset({"hello", "thanks", "goodbye", "how_are_you", "wait", "there"})
@@ -77,7 +88,10 @@ class ClauseFinder:
             if (words := Words(part)).plain != ["sorry"]
             and (wish := self._wish_of(words, whole, now, is_remark=is_remark, is_quoted=quotes(text))) is not None
         ]
+        withdrawn = _withdrawn(texts)
         calling = [wish for wish in found if wish.intent.calls]
+        if any(list(wish.words.plain) in withdrawn for wish in calling):
+            return None
         if len({wish.intent.name for wish in calling}) > 1:
             return None
         if calling:
@@ -85,7 +99,6 @@ class ClauseFinder:
             is_free = any(self._script.slots[name].kind == "text" for name in best.slots)
             is_torn = best.intent.acts and self._matching.names_others(best.slots, whole)
             return None if is_free or is_torn or any(map(forbids, texts)) else best
-        withdrawn = _withdrawn(texts)
         found = [wish for wish in found if list(wish.words.plain) not in withdrawn]
         own = [wish for wish in found if wish.intent.during or wish.intent.after]
         own = own or [wish for wish in found if wish.intent.name not in _BY_THE_WAY]
@@ -146,8 +159,8 @@ class ClauseFinder:
         return [words for words in parts if len(words) and not self._matcher.is_filler(words)]
 
     def _wishes_of(self, text: str, parts: Sequence[Words], now: DialogueState, *, to_ask: bool) -> list[Wish]:
-        if not 1 < len(parts) <= _MAX_PARTS or any(part.plain == ["no"] for part in parts[1:]):
-            return []  # What stands before a "no" is not meant.
+        if not 1 < len(parts) <= _MAX_PARTS or any(tuple(part.plain) in _TAKES_BACK for part in parts[1:]):
+            return []  # What stands before is not meant.
         found = [self._matching.best(part, now) for part in parts]
         if not all(best is not None and best[0].calls for best in found) and not forbids(text):
             found = [best for best in found if best is not None and self._names_a_choice(best[0], best[1])]
@@ -256,12 +269,12 @@ class ClauseFinder:
 
 
 def _withdrawn(texts: Sequence[str]) -> list[list[str]]:
-    """Return the clauses before the last one that only takes them back.
+    """Return the clauses before one that only takes them back.
 
     Such as the first one of "that's it, no wait, how much".
     """
     clauses = [list(Words(text).plain) for text in texts]
-    backs = [at for at, clause in enumerate(clauses[:-1]) if tuple(clause) in _TAKES_BACK]
+    backs = [at for at, clause in enumerate(clauses) if tuple(clause) in _TAKES_BACK - {("no",)}]
     return clauses[: backs[-1]] if backs else []
 
 

@@ -17,7 +17,7 @@ def meant_instead(text: str, repair: SelfRepair, matching: IntentMatcher, now: D
     before, after = repair.withdrawn(text)
     is_kept = not before or is_call_off(Words(after).plain)
     wish = None if is_kept else matching.best(Words(before), now)
-    if not repair.is_unclear(text) and (wish is None or not wish[0].calls):
+    if not repair.is_unclear(text) and (wish is None or not (wish[0].calls or wish[0].acts)):
         return None
     instead = repair.instead_of_all(text)
     return instead if instead and matching.best(Words(instead), now) is not None else ""

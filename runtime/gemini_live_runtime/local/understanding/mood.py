@@ -139,7 +139,7 @@ _TAKEN_BACK = _any_of(
 _OFF = (
     "(?:never ?mind|forget (?:it|that|about (?:it|that))|leave (?:it|that)(?: be)?|do not(?: bother| do (?:it|that))?"
     "|(?:scrap|scratch|cancel|stop|drop|skip|undo) (?:it|that)|stop|nothing|not now|not yet|no|better not|rather not"
-    "|no way|no chance|(?:certainly|of course|absolutely|definitely|maybe|perhaps) not"
+    "|(?:no|oh) wait|wait no|no way|no chance|(?:certainly|of course|absolutely|definitely|maybe|perhaps) not"
     "|not (?:me|us|today|tonight|likely|a chance|on your life|this time))"
 )
 _CALLED_OFF = re.compile(

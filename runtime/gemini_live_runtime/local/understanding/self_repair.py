@@ -71,6 +71,8 @@ _OR_MAYBE = re.compile(r"(?P<before>.*)\bor (?:maybe|perhaps|possibly)\b(?P<afte
 _WORD = re.compile(r"\d+[:.]\d+\w*|[^\W_]+(?:['\u2019][^\W_]+)*")
 _GOES_ON = frozenset({"and", "also", "plus", "with", "then", "so", "because", "but", "if", "when", "or"})
 """Words that add something, instead of replacing it."""
+_AS_WELL = frozenset({"too", "also", "well"})
+"""Last words of what is added: "a coffee too"."""
 _LEADS = frozenset({"at", "in", "for", "to", "by", "on", "with", "about", "around", "a", "an", "the", "of", "it", "is"})
 _PRONOUNS = frozenset({"i", "you", "he", "she", "it", "we", "they", "that", "this", "there", "is", "do", "can", "no"})
 """Words that begin too many sentences to show what is replaced."""
@@ -130,7 +132,8 @@ class SelfRepair:
         Two empty texts without one, and where `resolve` has put it right.
         """
         found = _UNCLEAR.match(self.resolve(text))
-        return (found["before"], found["after"]) if found else ("", "")
+        is_said = found is not None and not OPENINGS.issuperset(split_words(found["before"]))
+        return (found["before"], found["after"]) if found and is_said else ("", "")
 
     def instead_of_all(self, text: str) -> str:
         """Return what is said instead of all before it, "" where it is not clear."""
@@ -186,6 +189,8 @@ class SelfRepair:
             return ""
         pause = _JOINT.search(text, edit.end())
         own = [word for word in after if pause is None or word.start + edit.end() < pause.start()]
+        if own and own[-1].plain in _AS_WELL:
+            return ""
         start, end = self._replaced(before, own or after, meant)
         if end < 0:
             return ""
@@ -219,6 +224,9 @@ class SelfRepair:
             if meant.at:  # "by card, no, in cash": the words before the value are replaced, too.
                 while start and before[start - 1].plain in _LEADS:
                     start -= 1
+                counts = [value for value in values if value.kind == "number" and value.at + value.length == start]
+                if counts and first in ("a", "an"):  # "two fish, no, a salad"
+                    start = counts[-1].at
                 return start, len(before)
             if start and before[start - 1].plain in ("a", "an"):  # "a hundred, sorry, two hundred"
                 start -= 1
