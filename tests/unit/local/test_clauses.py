@@ -45,6 +45,15 @@ def test_where_a_sentence_is_punctuated_its_punctuation_counts() -> None:
     assert clauses_of("two soups, I'm sure it's right") == ["two soups", "I'm sure it's right"]
 
 
+def test_the_point_of_a_title_ends_no_clause() -> None:
+    assert clauses_of("It's Dr. O'Neill. I called before") == ["It's Dr. O'Neill", "I called before"]
+
+
+def test_things_joined_by_and_are_told_in_clauses() -> None:
+    assert clauses_of("my phone is dead and the wifi is slow") == ["my phone is dead", "the wifi is slow"]
+    assert clauses_of("a soup and the fish") == []
+
+
 def concierge() -> ScriptedDialogue:
     script = bundled_script("concierge")
     dialogue = ScriptedDialogue(script)

@@ -43,6 +43,10 @@ def test_a_question_only_speaks(text: str) -> None:
         "I'd agree if it were thirty",
         "another coffee would keep me awake",
         "maybe a soup, maybe not",
+        "restart it, but only after I save my work",
+        "restart it after we have saved our work",
+        "restart it only when I say so",
+        "restart it, wait",
     ],
 )
 def test_a_supposition_only_speaks(text: str) -> None:
@@ -108,3 +112,8 @@ def test_a_part_may_make_nothing_of_the_rest() -> None:
 def test_a_question_is_found_beside_other_words() -> None:
     assert asks_besides(Words("yes but how long does it take").plain)
     assert not asks_besides(Words("yes please do that").plain)
+
+
+@pytest.mark.parametrize("text", ["it can wait", "no it can't wait", "it stopped after I restarted it"])
+def test_what_can_wait_is_not_put_off(text: str) -> None:
+    assert not speaks(text)

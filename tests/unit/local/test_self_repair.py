@@ -34,6 +34,9 @@ REPAIRED = [
     ("debt_collection", "I'll pay a hundred now, sorry, two hundred", "I'll pay two hundred now"),
     ("clinic", "the morning, no, sorry, the afternoon", "the afternoon"),
     ("call_screening", "my name is Anna, sorry, Hannah", "my name is Hannah"),
+    ("call_screening", "come on Sunday, no, Saturday", "come on Saturday"),
+    ("clinic", "my chest hurts, just kidding, I have a cough", "no, I have a cough"),
+    ("clinic", "a rash, jk, only a cough", "no, only a cough"),
 ]
 
 KEPT = [
@@ -51,6 +54,10 @@ KEPT = [
     ("concierge", "wait, I need a table"),
     ("clinic", "it is not urgent but I'd like to come"),
     ("call_screening", "tell him I said no, he knows why"),
+    ("call_screening", "on Sunday, and on Saturday"),
+    ("clinic", "I'm not joking"),
+    ("call_screening", "tell him I was only joking about the cake"),
+    ("call_screening", "tell him, I'm joking about the cake"),
 ]
 
 

@@ -67,6 +67,15 @@ def test_a_question_before_the_first_turn_counts() -> None:
     assert json.loads(asyncio.run(SlotExtractor(SCRIPT).generate(request))) == {"amount": 100}
 
 
+def test_a_choice_that_clauses_tell_differently_is_not_made() -> None:
+    rules = '[[extract.size]]\nwhen = ["big"]\nvalue = "big"\n[[extract.size]]\nwhen = ["small"]\nvalue = "small"\n'
+    extractor = SlotExtractor(parse_script(TEXT + rules, "desk.toml"))
+    size = {"anyOf": [{"type": "string", "enum": ["big", "small"]}, {"type": "null"}]}
+    for said, found in (("a big one", {"size": "big"}), ("a big one, or a small one", {})):
+        request = Request((Turn(said),), {"type": "object", "properties": {"size": size}})
+        assert json.loads(asyncio.run(extractor.generate(request))) == found
+
+
 def test_a_rule_may_wait_for_a_question() -> None:
     rule = '[extract.sure]\nwhen = ["yes"]\nafter = "Are you sure?"\nvalue = true\n'
     extractor = SlotExtractor(parse_script(TEXT + rule, "desk.toml"))

@@ -35,6 +35,8 @@ from gemini_live_runtime.local.understanding.self_repair import SelfRepair
 from gemini_live_runtime.local.understanding.utterance_words import Words
 from gemini_live_runtime.records import record
 
+_ARTICLES = frozenset({"a", "an", "the"})
+
 _A_TYPING_ERROR = 0.3
 """Cost of a phrase below which it is one, with a text or an article besides."""
 
@@ -178,11 +180,24 @@ class SlotExtractor:
                 part = replace(utterance, words=words, clauses=(), only_speaks=only, whole=utterance.words)
                 parts.append(self._told_in(part, wanted))
         unsure = {name for told in parts for name, value in told.items() if _is_another(value, name, parts)}
+        choices = (name for name, schema in wanted.items() if _is_choice(_mapping(schema)))
+        torn = {name for name in choices if self._is_torn(name, parts)}
+        found = {name: value for name, value in found.items() if name not in torn}
+        unsure |= torn
         for told in parts:
             found = {**{name: value for name, value in told.items() if name not in unsure}, **found}
         if not found and (change := asking_for_another(utterance.words.text)):
             return self._fields_in(_utterance(change, utterance.asked), wanted)
         return found
+
+    def _is_torn(self, name: str, parts: Sequence[Mapping[str, Scalar]]) -> bool:
+        """Return True when clauses tell different values of a choice: "no. yes"."""
+        named = {
+            rule.value
+            for rule in self._script.extract.get(name, ())
+            if not rule.slot and isinstance(rule.value, str | bool)
+        }
+        return len({part[name] for part in parts if name in part} & named) > 1
 
     def _told_in(self, utterance: _Utterance, wanted: Mapping[str, Any]) -> dict[str, Scalar]:
         slots = self._slots_in(utterance)
@@ -278,9 +293,11 @@ class SlotExtractor:
         return [match for match in matches if match.cost == cheapest]
 
     def _tells_its_slots(self, pattern: Pattern) -> bool:
-        # A number or text alone is no phrase; it counts only as an answer to a question.
+        # A number or text alone, or with an article, is no phrase; it counts only as an answer to a question.
         slots = [self._script.slots[part.slot] for part in pattern if isinstance(part, SlotRef)]
-        return len(slots) < len(pattern) or all(slot.kind == "choice" for slot in slots)
+        return len(slots) < sum(part not in _ARTICLES for part in pattern) or all(
+            slot.kind == "choice" for slot in slots
+        )
 
 
 def _is_another(value: Scalar, name: str, parts: Sequence[Mapping[str, Scalar]]) -> bool:
@@ -330,6 +347,14 @@ def _as_kind(value: Scalar, kind: str) -> Scalar | None:
         return None
     whole = number.is_integer()
     return int(number) if whole else number if kind == "number" else None
+
+
+def _is_choice(schema: Mapping[str, Any]) -> bool:
+    """Return True for a boolean, a value of an enum, and where `schema` tells nothing."""
+    options = schema.get("anyOf")
+    if isinstance(options, Sequence) and not isinstance(options, str):
+        return any(_is_choice(_mapping(option)) for option in options if option)
+    return not schema or "enum" in schema or "boolean" in _kinds(schema)
 
 
 def _kinds(schema: Mapping[str, Any]) -> list[str]:

@@ -11,10 +11,11 @@ from itertools import pairwise
 from gemini_live_runtime.local.language.polite_conditions import POLITE_CONDITION
 
 _BREAKS = re.compile(
-    r"[!;()]+\s*|(?<=\?)\s+|[,.:]\s+|\s[-\u2013\u2014]+\s|[\u2013\u2014\n]"
+    r"[!;()]+\s*|(?<=\?)\s+|[,:]\s+|(?<!\bdr)(?<!\bmr)(?<!\bms)(?<!\bmrs)(?<!\bprof)\.\s+|\s[-\u2013\u2014]+\s|[\u2013\u2014\n]"
     r"|\s(?=(?:just )?tell (?:him|her|sam|'?em)\b)"
     r"|(?<!hundred )\band (?=\w+(?: \w+)?(?: dollars| bucks| pounds)? (?:a|per|each|every) month\b)"
-    r"|\b(?:but|so|because|cause|'cause|though|although|since|and then|and (?=the rest\b)|and can you|and could you)\b",
+    r"|\b(?:but|so|because|cause|'cause|though|although|since|and then|and (?=the rest\b)"
+    r"|and (?=(?:also )?(?:the|my|our) \w+(?:'s| (?:is|isn't|does|doesn't|keeps|has)) )|and can you|and could you)\b",
     re.IGNORECASE,
 )
 _FORBIDS = re.compile(

@@ -79,6 +79,7 @@ _SUPPOSING = _any_of(
     r"\b(?:supposing|imagine|pretend|hypothetically|theoretically|wish (?:i|we)|maybe not|or not)\b",
     r"\b(?:some|one) day\b|\bmight\b(?! (?:i|we|as well)\b)|\bwould (?:hate|never|not)\b"
     r"|\bwould be (?:silly|stupid|foolish|crazy|mad|rude|wrong|pointless)\b",
+    r"\bafter (?:i|we) (?!did\b|had\b|was\b|were\b|\w+ed\b)",
     r"\b(?:(?:can|could) (?:i|we)|possible to) (?:still )?\w+ .*\blater\b",
     r"\band (?:i|we) (?:will not|would (?!like|love|want|need)|will be)\b",
     _not_after("me", "us", "up", "know", "say", "shout", "buzz", "ring")
@@ -125,6 +126,7 @@ _TAKEN_BACK = _any_of(
     r"(?!(?:it|that|everything) (?:is|has|works|did)\b|.*\b(?:please|i|we|you|give|bring|book|thanks)\b)",
     r"\b(?:what|how) do you mean\b|\b(?:as if|made of money|work(?:s|ed)? wonders)\b",
     r"\bjust what (?:i|we) (?:needed|wanted)$|\bhow (?:lovely|nice|wonderful|kind|convenient|thoughtful|generous)$",
+    r"\b(?:but|and|only|just) (?:only )?(?:after|before) (?:i|we|my|the)\b|\bonly (?:when|once) (?:i|we|my|the)\b",
     r"\bthat (?:always|never) |\bwho (?:needs|wants|cares)\b",
     r"\b(?:pity|shame|too bad) (?:that )?(?:i|we|you|it|the|my)\b",
     r"\b(?:in (?:your|my) dreams|dream on|fat chance|pigs (?:might )?fly|hell freezes|you wish)\b|\b(?:eh|huh)$",
@@ -136,10 +138,17 @@ _TAKEN_BACK = _any_of(
 )
 """Words that take the rest of the sentence back, or show that it is not meant."""
 
+_LETS_WAIT = (
+    "can", "could", "will", "would", "not", "to", "i", "we", "you", "can it", "could it", "will it", "does it",
+    "let it", "make it", "can that", "me", "him", "her", "long", "the",
+)  # fmt: skip
+"""Words before a "wait" that holds nothing up: "it can wait", "how long is the wait"."""
+
 _OFF = (
     "(?:never ?mind|forget (?:it|that|about (?:it|that))|leave (?:it|that)(?: be)?|do not(?: bother| do (?:it|that))?"
     "|(?:scrap|scratch|cancel|stop|drop|skip|undo) (?:it|that)|stop|nothing|not now|not yet|no|better not|rather not"
-    "|(?:no|oh) wait|wait no|no way|no chance|(?:certainly|of course|absolutely|definitely|maybe|perhaps) not"
+    rf"|{_not_after(*_LETS_WAIT)}wait"
+    "|wait no|no way|no chance|(?:certainly|of course|absolutely|definitely|maybe|perhaps) not"
     "|not (?:me|us|today|tonight|likely|a chance|on your life|this time))"
 )
 _CALLED_OFF = re.compile(

@@ -68,6 +68,15 @@ _UNCLEAR = re.compile(
 
 _OR_MAYBE = re.compile(r"(?P<before>.*)\bor (?:maybe|perhaps|possibly)\b(?P<after>.*)", re.IGNORECASE | re.DOTALL)
 
+_JEST = re.compile(
+    r"^.+?(?:\bj/?k\b|[,;.!?(-]\s*(?:(?:(?:i'?m|i was|i am|only|just)\s+)+(?:joking|kidding|messing(?: with you)?)"
+    r"|i take (?:it|that) back)\s*[,;.!?)-])\W*(?P<meant>\w+\W+\w.*)$",
+    re.IGNORECASE | re.DOTALL,
+)
+"""A sentence such as "my chest hurts, just kidding, I have a cough"."""
+
+_DAYS = frozenset({"monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday", "today", "tomorrow"})
+
 _WORD = re.compile(r"\d+[:.]\d+\w*|[^\W_]+(?:['\u2019][^\W_]+)*")
 _GOES_ON = frozenset({"and", "also", "plus", "with", "then", "so", "because", "but", "if", "when", "or"})
 """Words that add something, instead of replacing it."""
@@ -116,6 +125,8 @@ class SelfRepair:
 
     def resolve(self, text: str) -> str:
         """Return `text` as its speaker meant it in the end."""
+        if (jest := _JEST.search(text)) is not None:
+            text = f"no, {jest['meant']}"
         text = self._without_denied(text)
         if (found := _RATHER.search(text)) is not None and self._are_numbers(text[: found.start()], found["wrong"]):
             text = text[: found.start()]
@@ -260,6 +271,8 @@ class SelfRepair:
             named = plain[at : at + len(phrase)]
             if len(named) == len(phrase) and all(map(is_same, named, phrase)):
                 return _Value(name, at, len(phrase))
+        if plain[at] in _DAYS:
+            return _Value("day", at, 1)
         length = 0
         while at + length < len(words) and words[at + length].is_capital and plain[at + length] not in COMMON_WORDS:
             length += 1
