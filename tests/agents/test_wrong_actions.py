@@ -13,6 +13,8 @@ MARIA = ["Yes I understand.", "My name is Maria Lopez.", "Forty two."]
 JOHN = ["Yes I understand.", "My name is John Smith.", "Seventeen."]
 
 KEMI = ["this is Kemi", "it is about the boiler", "it can wait"]
+OFFERED = [*ANNA, "I have a fever.", "The pain is a four.", "In the morning."]
+DOWN = ["internet is down"]
 TABLE = ["I'd like to book a table", "for two people"]
 SOUPS = ["Two soups and two coffees."]
 PLAN = [*MARIA, "I can pay thirty dollars a month."]
@@ -111,6 +113,19 @@ UNASKED: list[tuple[str, list[str], str]] = [
     ("restaurant", [*SOUPS, "That is all."], "cancel it, no wait"),
     ("concierge", ["set a timer for 12 minutes"], "add another five minutes"),
     ("concierge", ["set a timer for 12 minutes"], "five more minutes"),
+    ("tech_support", DOWN, "restart the router then, but only after I save my work, wait"),
+    ("tech_support", DOWN, "test the line, but only after I have saved my work"),
+    ("tech_support", DOWN, "test the line only when I say so"),
+    ("tech_support", DOWN, "restart it after I save my work"),
+    ("tech_support", DOWN, "restart the router, wait"),
+    ("tech_support", ["My telephone is dead."], "can you test it without me losing internet"),
+    ("tech_support", ["My telephone is dead."], "will I lose my internet then?"),
+    ("tech_support", [], "my landline is dead and also the internet is slow"),
+    ("tech_support", [], "my phone is dead and the internet is slow"),
+    ("clinic", OFFERED, "yes, nine"),
+    ("clinic", [*OFFERED, "no thank you"], "yes please but put it under Mary not Maria"),
+    ("call_screening", ["this is Kemi"], "well it's a long story, you see, his mother and I were at the market"),
+    ("call_screening", KEMI, "ok I hold"),
 ]  # fmt: skip
 
 
@@ -235,6 +250,48 @@ RIGHT: list[tuple[str, list[str], str, Mapping[str, Any]]] = [
      {"call": {"tool": "set_timer", "args": {"minutes": 20, "instead": True}}}),
     ("concierge", ["set a timer for 12 minutes"], "actually make the timer 20 instead",
      {"call": {"tool": "set_timer", "args": {"minutes": 20, "instead": True}}}),
+    ("clinic", ANNA, "chest hurts when i laugh, jk, i just have a cough", {"state": {"app:symptom": "cough"}}),
+    ("clinic", [*ANNA, "I have a chest pain."], "no chest pain! i was joking. only a cough",
+     {"state": {"app:symptom": "cough"}}),
+    ("clinic", [*ANNA, "I have a chest pain."], "no, only a cough", {"state": {"app:symptom": "cough"}}),
+    ("clinic", [*ANNA, "I have a chest pain."], "only a three",
+     {"state": {"app:symptom": "chest pain", "app:pain": 3}}),
+    ("clinic", [*ANNA, "I have a fever."], "its like a 3. or 4", {"asks": True}),
+    ("clinic", OFFERED, "no make it eight thirty", {"state": {"session:phase": "schedule"}}),
+    ("clinic", OFFERED, "how about eleven", {"state": {"session:phase": "schedule"}}),
+    ("clinic", OFFERED, "no, my mother visits me then", {"state": {"session:phase": "schedule"}}),
+    ("clinic", [*OFFERED, "no make it eight thirty"], "ok take it", {"asks": True}),
+    ("tech_support", [], "my landline is dead and also the internet is slow", {"asks": True}),
+    ("tech_support", ["my phone is dead and the internet is slow"], "the phone first",
+     {"state": {"app:problem": "no telephone"}}),
+    ("tech_support", DOWN, "restart the router then, but only after I save my work, wait",
+     {"answers": ["tell me when"]}),
+    ("tech_support", DOWN, "no wait! i told you to wait", {"answers": ["tell me when"]}),
+    ("tech_support", ["My telephone is dead."], "can you test it without me losing internet",
+     {"answers": ["interrupts nothing"]}),
+    ("tech_support", DOWN, "um ok test the line I guess but dont restart anything",
+     {"answers": ["restart anything shall i test the line"]}),
+    ("tech_support", [*DOWN, "restart the router", "try again", "ask for Maria Lopez"], "it works now by the way",
+     {"answers": ["good the technician"]}),
+    ("call_screening", [], "Is this Sam? It's Dr. O'Neill, returning his call about the test results",
+     {"state": {"user:caller": "Dr O'Neill", "user:reason": "test results"}}),
+    ("call_screening", [], "Anna Miller here, calling about the house", {"answers": ["thank you anna miller"]}),
+    ("call_screening", [], "Robert from the bank, nothing urgent, just wanted to say hi",
+     {"answers": ["thank you robert what is it about"]}),
+    ("call_screening", ["Robert from the bank, nothing urgent, just wanted to say hi"], "tell him nothing, forget it",
+     {"state": {"session:phase": "left", "user:reason": None}}),
+    ("call_screening", KEMI, "really, no message. bye", {"state": {"session:phase": "left"}}),
+    ("call_screening", KEMI, "nothing, forget it", {"state": {"session:phase": "left"}}),
+    ("call_screening", KEMI, "tell him nothing has changed",
+     {"call": {"tool": "take_message", "args": {"message": "nothing has changed"}}}),
+    ("call_screening", KEMI, "ask him to bring the cake on Sunday, no, Saturday, and to call his mother",
+     {"call": {"tool": "take_message", "args": {"message": "the cake on Saturday and to call his mother"}}}),
+    ("call_screening", ["this is Kemi"], "well it's a long story, you see, his mother and I were at the market",
+     {"asks": True}),
+    ("call_screening", [], "hallo, here is Bogdan Kowalczyk from delivery, i have packet for mister Sam",
+     {"state": {"user:caller": "Bogdan Kowalczyk", "user:reason": "delivery"}}),
+    ("call_screening", [], "hey its jenny from the dentist", {"state": {"user:caller": "Jenny"}}),
+    ("call_screening", KEMI[:2], "no it's not", {"state": {"app:urgency": "low"}}),
 ]  # fmt: skip
 
 

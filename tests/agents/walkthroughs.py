@@ -78,6 +78,11 @@ WALKTHROUGHS: dict[str, dict[str, list[str]]] = {
             "it cannot wait",
             "tell him the keys are at the door",
         ],
+        "left": [
+            "this is Peter Brown it is about the contract",
+            "it can wait",
+            "no message thank you",
+        ],
         "rejected": [
             "I have a special offer for you",
         ],

@@ -40,10 +40,12 @@ class Call(BaseModel):
     reason: str | None = Field(None, description="What it is about, in a few words.")
     urgency: Literal["low", "high"] | None = Field(None, description="High when it cannot wait until tonight.")
     spam: bool | None = Field(None, description="They are selling something, or it is a recording.")
+    leaves: bool | None = Field(None, description="They leave no message, and want no more.")
 
 
 SCREENED = (key("session:phase") == "decide") | (key("session:phase") == "message")
 FACTS = [
+    FieldPromotion.true_only("leaves"),
     FieldPromotion.overwrite("caller").to(CALLER).when(is_the_same_caller),
     FieldPromotion.non_empty("reason").to(REASON).when(is_a_reason).when(~SCREENED),  # later words are a message
     FieldPromotion.overwrite("urgency").when(key("session:phase") == "decide"),  # only when the agent has asked
@@ -61,9 +63,12 @@ def nameless(phase: str, seconds: float, mark: str) -> TemporalPattern:
 
 ABOUT = ContextBuilder().section("Caller").field(CALLER, "Name").field(CONTACT, "To Sam").field(REASON, "About")
 
-SPAM = Transition("rejected", key("app:spam"), because="the caller is selling something")
+OUT = (
+    Transition("rejected", key("app:spam"), because="the caller is selling something"),
+    Transition("left", key("app:leaves"), because="the caller leaves no message"),
+)
 KNOWN = Transition("decide", CALLER.is_set() & REASON.is_set(), because="the caller gave a name and a reason")
-UNCLEAR = Transition("message", key("session:repair:escalation"), because="the caller does not say who or why")
+UNCLEAR = Transition("message", key("session:repair:escalation"), because="it is not understood who calls, or why")
 
 PHASES = [
     Phase(
@@ -72,7 +77,7 @@ PHASES = [
         needs=[CALLER, REASON],
         tools=[],
         prompt_on_enter=True,
-        transitions=[SPAM, KNOWN, UNCLEAR, Transition("ask_again", key("app:silent"), because="there is no name yet")],
+        transitions=[*OUT, KNOWN, UNCLEAR, Transition("ask_again", key("app:silent"), because="there is no name yet")],
     ),
     Phase(
         "ask_again",
@@ -80,7 +85,7 @@ PHASES = [
         needs=[CALLER, REASON],
         tools=[],
         prompt_on_enter=True,
-        transitions=[SPAM, KNOWN, UNCLEAR, Transition("rejected", key("app:gone"), because="there is still no name")],
+        transitions=[*OUT, KNOWN, UNCLEAR, Transition("rejected", key("app:gone"), because="there is still no name")],
     ),
     Phase(
         "decide",
@@ -90,7 +95,7 @@ PHASES = [
         on_enter_context=ABOUT.render,
         prompt_on_enter=True,
         transitions=[
-            SPAM,
+            *OUT,
             Transition("connected", key("app:urgency") == "high", because="it is urgent, and Sam knows them"),
             Transition("message", key("app:urgency").is_set(), because="it can wait, or Sam does not know them"),
         ],
@@ -100,7 +105,7 @@ PHASES = [
         "Sam cannot come to the phone now: offer to take a message.",
         tools=take_message,
         prompt_on_enter=True,
-        transitions=[SPAM, Transition("message_taken", called_ok("take_message"), because="Sam has their message")],
+        transitions=[*OUT, Transition("message_taken", called_ok("take_message"), because="Sam has their message")],
     ),
     Phase(
         "connected",
@@ -113,6 +118,7 @@ PHASES = [
         terminal=True,
     ),
     Phase("message_taken", "Say goodbye: Sam will read it tonight.", tools=[], prompt_on_enter=True, terminal=True),
+    Phase("left", "Say goodbye: there is no message.", tools=[], prompt_on_enter=True, terminal=True),
     Phase("rejected", "Say that Sam does not take such calls. Goodbye.", tools=[], prompt_on_enter=True, terminal=True),
 ]
 

@@ -41,7 +41,9 @@ def is_the_same_caller(name: str, state: State) -> bool:
 
 
 def is_a_reason(reason: str, state: State) -> bool:
-    """Return False for more of the caller's name: "Miller" or "Anna Miller" from Anna."""
+    """Return False for no reason, and for more of the name: "Miller" from Anna."""
+    if state.get("app:leaves") or "long story" in reason.lower():
+        return False
     caller = str(state.get(CALLER, ""))
     words = reason.split()
     is_name = bool(caller and words) and all(word[:1].isupper() and word.isalpha() for word in words)

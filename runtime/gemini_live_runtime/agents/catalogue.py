@@ -29,7 +29,7 @@ CATALOGUE: tuple[BundledAgent, ...] = (
         "debt_collection", "A debt collector: notice, identity check, then payment, a plan, or no more calls.", 8, 2, 1
     ),
     BundledAgent(
-        "call_screening", "A call screener: asks who and why, then connects, takes a message, or declines.", 7, 1
+        "call_screening", "A call screener: asks who and why, then connects, takes a message, or declines.", 8, 1
     ),
     BundledAgent(
         "tech_support",

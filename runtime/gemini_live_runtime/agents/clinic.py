@@ -33,6 +33,7 @@ from gemini_live_runtime.agents.clinic_tools import (
     book_slot,
     find_patient,
     find_slot,
+    is_a_complaint,
 )
 
 OUT = (
@@ -41,10 +42,14 @@ OUT = (
 )
 
 
+OFFERED = key("session:phase") == "confirm"
+
+
 class Intake(BaseModel):
     """Facts that a text model extracts; it reads the descriptions."""
 
     symptom: str | None = Field(None, description="the complaint in one or two words, such as fever or chest pain")
+    corrected_symptom: str | None = Field(None, description="the complaint, where the caller corrects an earlier one")
     pain: int | None = Field(None, ge=0, le=10, description="how bad the pain is")
     agrees: bool | None = Field(None, description="whether the caller takes the offered appointment")
     grave: bool | None = Field(None, description="whether somebody's life is in danger now")
@@ -118,10 +123,11 @@ def clinic() -> Live:
         window=1,  # an earlier "no" answered another offer
         promotions=[
             FieldPromotion.keep_known("symptom").to(SYMPTOM),
+            FieldPromotion.overwrite("corrected_symptom").to(SYMPTOM).when(is_a_complaint),
             FieldPromotion.overwrite("pain").to(PAIN),
             FieldPromotion.true_only("grave"),
             FieldPromotion.true_only("wants_call"),
-            FieldPromotion.overwrite("agrees").to(AGREED).after_presented("appointment"),
+            FieldPromotion.overwrite("agrees").to(AGREED).after_presented("appointment").when(OFFERED),
         ],
     )
     return (

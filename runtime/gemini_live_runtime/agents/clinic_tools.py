@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Literal
 
 from gemini_live_runtime import State, StateKey, tool
+from gemini_live_runtime.local.language.words import parse_number, split_words
 
 PATIENTS = {("anna", 1982): "P-17", ("david", 1971): "P-23", ("maria", 1990): "P-42"}
 FREE = {"morning": ["nine", "eleven"], "afternoon": ["two", "four"]}
@@ -16,6 +17,11 @@ CALENDAR = StateKey("app:calendar", dict[str, list[str]])
 OFFER = StateKey("app:offer", str, description="an appointment to offer")
 AGREED = StateKey("app:agreed", bool)
 BOOKING = StateKey("app:booking", dict[str, str])
+
+
+def is_a_complaint(said: str, state: State) -> bool:
+    """Return False for "only a five": that is a pain."""
+    return state.get("session:phase") == "symptoms" and parse_number(split_words(said), 0) is None
 
 
 @tool

@@ -25,5 +25,6 @@ async def restart_router(state: State) -> dict[str, str]:
     """Restart the caller's router from afar. It can be tried again when it fails."""
     await asyncio.sleep(1)
     if state.get(PROBLEM) == "no internet":
-        raise ConnectionError("the router does not answer")  # the router is not reachable without internet
+        still = " still" if state.get("bg:restart_router_failed") else ""
+        raise ConnectionError(f"the router{still} does not answer")  # the router is not reachable without internet
     return {"router": "restarted"}

@@ -56,6 +56,12 @@ def test_sam_sees_a_message_at_once() -> None:
     assert "A message from John Smith: to call me back" in notices
 
 
+def test_a_caller_may_leave_without_a_message() -> None:
+    happened = call("this is Peter Brown it is about the car", "it can wait", "no message, thank you")
+    assert happened.phases == ["screen", "decide", "message", "left"]
+    assert "app:message" not in happened.state
+
+
 def test_selling_ends_the_call_at_any_time() -> None:
     assert call("I have a special offer for you").phases == ["screen", "rejected"]
     late = call("this is Peter Brown it is about the house", "I would like to sell you something")

@@ -162,3 +162,9 @@ def test_the_technician_may_ask_for_anybody() -> None:
 
 def test_a_name_that_is_introduced_is_the_one_to_ask_for() -> None:
     assert call("my internet is slow", "I want to talk to a person", "my name's Dave").state["user:name"] == "Dave"
+
+
+def test_the_second_failure_is_not_offered_another_try() -> None:
+    happened = talk_to(tech_support(), "I have no internet", "restart the router", "try it again")
+    assert happened.phases[-1] == "escalate"
+    assert happened.said.count("Shall I try again?") == 1
