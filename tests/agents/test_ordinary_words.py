@@ -64,6 +64,13 @@ ANNA = ["My name is Anna and I was born in 1982"]
 WITH_A_FEVER = [*ANNA, "I have a fever"]
 
 CLINIC: list[Case] = [
+    ([*WITH_A_FEVER, "a four"], "tomorrow afternoon if you have something",
+     {"call": {"tool": "find_slot", "args": {"part_of_day": "afternoon"}}}),
+    ([*WITH_A_FEVER, "a four", "in the afternoon"], "no, it doesn't suit me, in the morning is better",
+     {"call": {"tool": "find_slot", "args": {"part_of_day": "morning"}}}),
+    ([*WITH_A_FEVER, "a four", "in the morning"], "cancel it, I have to pick up my grandson",
+     {"state": {"session:phase": "schedule"}}),
+    ([*WITH_A_FEVER, "a four", "in the morning"], "I have to cancel", {"state": {"session:phase": "schedule"}}),
     (["Maria"], "I'm thirty-six", {"answers": ["the year not your age"]}),
     ([], "I'm not registered", {"answers": ["can't register you"]}),
     (ANNA, "I don't have a fever", {"answers": ["what is wrong then"]}),
@@ -100,6 +107,15 @@ BROKEN = ["my phone is dead", "test the line"]
 
 TECH_SUPPORT: list[Case] = [
     (["nothing works"], "the internet I suppose", {"answers": ["sorry to hear that let's find the cause"]}),
+    (SLOW, "test the line please and if its fine restart the router", {"answers": ["shall i test the line first"]}),
+    ([*SLOW, "test the line please and if its fine restart the router"], "yes do both, test first",
+     {"call": {"tool": "check_line", "args": {}}}),
+    (TESTED, "ok so what else can we do", {"answers": ["shall i restart the router"]}),
+    ([*SLOW, "I want a person"], "when is the tech coming?", {"answers": ["within ten minutes"]}),
+    ([*SLOW, "I want a person"], "my number is 0171 555 920", {"answers": ["i need no number"]}),
+    ([*SLOW, "I want a person"], "ask for Tony, or if he's out, Angela", {"answers": ["one name is enough"]}),
+    ([*SLOW, "I want a person"], "put Anneliese Obermeier",
+     {"call": {"tool": "hand_over", "args": {"name": "Anneliese Obermeier"}}}),
     (SLOW, "on all my devices", {"answers": ["i see thank you"]}),
     (SLOW, "sure", {"call": {"tool": "check_line", "args": {}}}),
     (SLOW, "no idea, what would you do", {"answers": ["i'd begin with the line"]}),
@@ -170,6 +186,8 @@ DEBT_COLLECTION: list[Case] = [
 PETER = ["it's Peter, about the lawn mower"]
 
 CALL_SCREENING: list[Case] = [
+    (["this is Peter Brown it is about the car", "it can wait", "tell him I called"], "also my number is 555 0142",
+     {"answers": ["can't add anything"]}),
     (["it's Anna"], "Anna Miller", {"state": {"user:caller": "Anna Miller"}}),
     (["it's Anna", "Anna Miller", "mum's in hospital"], "yes very urgent", {"state": {"session:phase": "connected"}}),
     ([], "fine, it's Peter, about the lawn mower", {"answers": ["thank you peter is it urgent"]}),

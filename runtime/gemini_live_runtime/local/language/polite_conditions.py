@@ -12,7 +12,8 @@ from gemini_live_runtime.local.language.vocabulary import plainly
 _CONDITIONS = (
     "you can manage it", "you can", "you could", "you would", "you please", "you do not mind", "you like",
     "possible", "at all possible", "need be", "it suits", "it suits you", "that suits", "that suits you",
-    "there is one", "there is any", "there is room", "you have one", "you have any", "you have got one",
+    "there is one", "there is any", "there is room", "you have one", "you have any", "you have something",
+    "you have anything", "there is something", "there is anything", "you have got one",
     "you have got any", "you have time", "you have got time", "that is possible",
     "that is ok", "that is okay", "that is all right", "that is alright", "that is not too much to ask",
     "it is possible", "i may", "i can", "i could", "we may", "we can", "we could",
