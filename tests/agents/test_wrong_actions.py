@@ -240,6 +240,7 @@ RIGHT: list[tuple[str, list[str], str, Mapping[str, Any]]] = [
     ("restaurant", SOUPS, "no wait, cancel my order", {"state": {"session:phase": "cancelled"}}),
     ("restaurant", SOUPS, "do you take cards?", {"answers": ["by card or in cash"]}),
     ("restaurant", [], "a coffee, no, tea", {"answers": ["only know our menu"]}),
+    ("restaurant", [], "two soups, three salads and a tiramisu", {"asks": True}),
     ("restaurant", [], "a double espresso please", {"state": {"app:items": {"coffee": 1}}}),
     ("concierge", [], "take me a taxi for now, 2 persons with lots of luggage",
      {"call": {"tool": "order_taxi", "args": {}}}),
