@@ -28,6 +28,11 @@ MAX_DELAY_S = 2.0
 
 Some host APIs leave one of PortAudio's times 0 or take it from another clock: then the reported latency is used."""
 
+CLOCK_DRIFT_S = 1e-5
+"""Seconds a callback by which the device's clock may fall behind ours: 1000 ppm of 10 ms."""
+MAX_LATE_S = 0.5
+"""Longest delay in seconds of a callback that is believed."""
+
 _UNAVAILABLE = -9985
 _INVALID_RATE = -9997
 _IN_USE = ("unavailable", "busy", "in_use", "in use")
@@ -83,6 +88,19 @@ class DeviceStream(ABC):
         self._channels = 1
         self._closing = False
         self._stream: Any = None
+        self._clock_offset = math.inf
+
+    def _now(self, told: float) -> float:
+        """Return the time (s) of our clock at which the device's clock told `told`.
+
+        A callback may begin late, as on a busy machine, and its times are those of an earlier moment. The least
+        difference of both clocks is that of a callback that began at once.
+        """
+        now = time.monotonic()
+        self._clock_offset = min(self._clock_offset + CLOCK_DRIFT_S, now - told)
+        at = told + self._clock_offset
+        # Some host APIs tell no time, or one that stands still.
+        return at if told > 0.0 and now - at < MAX_LATE_S else now
 
     @property
     def latency(self) -> float:
@@ -187,7 +205,7 @@ class MicrophoneStream(DeviceStream):
 
     def _callback(self, data: Any, frames: int, times: Any, status: Any) -> None:
         try:
-            now = time.monotonic()
+            now = self._now(times.currentTime)
             length = frames / self.device.rate
             age = times.currentTime - times.inputBufferAdcTime
             if not 0.0 < age < MAX_DELAY_S:
@@ -197,7 +215,7 @@ class MicrophoneStream(DeviceStream):
             self._ring.write(samples if self._channels == 1 else samples[:: self._channels], now - age + length)
             # In this order: the worker reckons from both when the next block comes.
             self.callbacks += 1
-            self.last_callback = now
+            self.last_callback = time.monotonic()
             if status and status.input_overflow:
                 self.xruns += 1
         except Exception as error:
@@ -216,7 +234,7 @@ class LoudspeakerStream(DeviceStream):
 
     def _callback(self, data: Any, frames: int, times: Any, status: Any) -> None:
         try:
-            now = time.monotonic()
+            now = self._now(times.currentTime)
             delay = times.outputBufferDacTime - times.currentTime
             if not 0.0 < delay < MAX_DELAY_S:
                 delay = self.latency
@@ -230,7 +248,7 @@ class LoudspeakerStream(DeviceStream):
             # The canceller needs the samples really played: after cut, fade and mute.
             self._played.write(mono, ended)
             self.callbacks += 1
-            self.last_callback = now
+            self.last_callback = time.monotonic()
             if status and status.output_underflow:
                 self.xruns += 1
         except Exception as error:
