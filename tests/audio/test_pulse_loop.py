@@ -277,8 +277,12 @@ async def test_an_echo_was_captured_at_the_moment_at_which_it_was_heard(pulse_lo
             break
     echo, spoken = scene.recorder.microphone.astype(float), load(MODEL, 16_000)[:16_000]
     after = len(echo) - len(spoken) - int(np.abs(np.correlate(echo, spoken, "valid")).argmax())
-    captured_at = scene.recorder.chunks[-1].captured_at - after / 16_000
-    assert captured_at == pytest.approx(scene.recorder.heard_at[-1], abs=0.005)
+    # A sound server tells a single time a block too early or too late, on a busy machine: the median does not follow it.
+    began = np.median([one.captured_at - number / 50 for number, one in enumerate(scene.recorder.chunks, 1)])
+    captured_at = began + (len(echo) - after) / 16_000
+    told = [(call[2] + call[3]) / 24_000 for call in scene.recorder.calls if call[0] == "heard"]
+    heard_at = np.median([at - end for at, end in zip(scene.recorder.heard_at, told, strict=True) if at]) + told[-1]
+    assert captured_at == pytest.approx(heard_at, abs=0.005)
 
 
 @pytest.mark.parametrize(

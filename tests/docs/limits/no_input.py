@@ -143,6 +143,7 @@ NOT_INPUTS: dict[str, tuple[str, ...]] = {
         "audio.echo.pause_probe.MAX_WAIT_FRAMES",
         "audio.echo.linear_echo._MAX_COVARIANCE",
         "audio.devices.streams.MAX_DELAY_S",
+        "audio.devices.streams.MAX_LATE_S",
         "barge_in.MAX_MS",
         "conversation.spoken_answers.MAX_PREAMBLE",
         "harness.call_claims.MAX_TRIES",
