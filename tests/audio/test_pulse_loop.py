@@ -277,7 +277,7 @@ async def test_an_echo_was_captured_at_the_moment_at_which_it_was_heard(pulse_lo
             break
     echo, spoken = scene.recorder.microphone.astype(float), load(MODEL, 16_000)[:16_000]
     after = len(echo) - len(spoken) - int(np.abs(np.correlate(echo, spoken, "valid")).argmax())
-    # A sound server tells a single time a block too early or too late, on a busy machine: the median does not follow it.
+    # On a busy machine a sound server tells single times a block too early or too late; the median does not follow.
     began = np.median([one.captured_at - number / 50 for number, one in enumerate(scene.recorder.chunks, 1)])
     captured_at = began + (len(echo) - after) / 16_000
     told = [(call[2] + call[3]) / 24_000 for call in scene.recorder.calls if call[0] == "heard"]
