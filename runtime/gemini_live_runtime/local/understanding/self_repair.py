@@ -59,6 +59,7 @@ _RATHER = re.compile(r"[\s,]+not\s+(?P<wrong>[^,;.!?]{1,30})[\s.!]*$", re.IGNORE
 _JOINT = re.compile(r"[,;!?]|\band\b")
 """The end of what a repair replaces: "one fish, no make that two, and a coffee"."""
 
+_NO = re.compile(r"\bno\b", re.IGNORECASE)
 _UNCLEAR = re.compile(
     rf"(?P<before>.*\w)\s*[,;.!?\u2026\u2013\u2014]+\s*(?:(?:{_PADDING}|wait|sorry|actually){_GAP})*no"
     rf"(?:\s+(?:wait|sorry|actually))?\s*[,;.!\u2026\u2013\u2014]+\s*(?P<after>\w.*)",
@@ -142,6 +143,8 @@ class SelfRepair:
 
         Two empty texts without one, and where `resolve` has put it right.
         """
+        if _NO.search(text) is None:
+            return "", ""
         found = _UNCLEAR.match(self.resolve(text))
         is_said = found is not None and not OPENINGS.issuperset(split_words(found["before"]))
         return (found["before"], found["after"]) if found and is_said else ("", "")
@@ -155,11 +158,19 @@ class SelfRepair:
         """Return True for "a coffee, no, tea", where tea is no known value."""
         before, rest = self.withdrawn(text)
         if not before or not self._named(before):
-            return _or_maybe(self, text)
+            return self._leaves_open(text)
         after = split_words(_JOINT.split(rest)[0])
         if not 0 < len(after) <= _MAX_UNKNOWN or is_call_off(after):
             return False
         return after[0] not in _GOES_ON | _PRONOUNS | OPENINGS | {"thanks", "thank"}
+
+    def _leaves_open(self, text: str) -> bool:
+        """Return True for "two, or maybe three"."""
+        found = _OR_MAYBE.match(text)
+        if found is None:
+            return False
+        sides = [next(iter(self._values(_words_of(found[side]))), None) for side in ("before", "after")]
+        return all(value is not None and value.kind == "number" for value in sides)
 
     def _named(self, text: str) -> bool:
         """Return True when the words name a value of the script."""
@@ -277,16 +288,6 @@ class SelfRepair:
         while at + length < len(words) and words[at + length].is_capital and plain[at + length] not in COMMON_WORDS:
             length += 1
         return _Value("name", at, length) if length and at else None
-
-
-def _or_maybe(repair: SelfRepair, text: str) -> bool:
-    """Return True for "two, or maybe three", which leaves the number open."""
-    found = _OR_MAYBE.search(text)
-    if found is None:
-        return False
-    sides = _words_of(found["before"]), _words_of(found["after"])
-    one, other = (next(iter(repair._values(words)), None) for words in sides)
-    return one is not None and other is not None and "number" == one.kind == other.kind
 
 
 def _is_between_numbers(meant: _Value | None, before: Sequence[_Word], repair: SelfRepair) -> bool:
