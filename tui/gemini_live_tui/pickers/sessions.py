@@ -6,7 +6,6 @@ import asyncio
 from pathlib import Path
 from typing import TYPE_CHECKING, ClassVar
 
-from rich.cells import cell_len
 from textual import events, on, work
 from textual.app import ComposeResult
 from textual.binding import BindingType
@@ -17,10 +16,10 @@ from textual.widgets import Input, Static
 from gemini_live_runtime import paths
 from gemini_live_runtime.errors import GeminiLiveError
 from gemini_live_runtime.text import sanitise_line
-from gemini_live_tui.actions import bindings, in_scope
-from gemini_live_tui.actions.keymap import key_label, keys_of
+from gemini_live_tui.actions import bindings
 from gemini_live_tui.painting.glyphs import glyphs
 from gemini_live_tui.painting.wrapping import fit
+from gemini_live_tui.pickers.session_keys import field_keys, list_keys
 from gemini_live_tui.pickers.session_list import SessionList, heading
 from gemini_live_tui.pickers.session_opener import SessionOpener
 from gemini_live_tui.widgets.line_input import LineInput
@@ -35,13 +34,6 @@ WIDE = 150
 """Width in cells from which the preview is beside the list."""
 
 PREVIEW_LINES = 60
-
-_ON_BAR = ("close", "open", "resume", "rename", "export", "delete", "trash", "filter", "undo")
-_ON_TRASH_BAR = ("close", "open", "export", "trash", "filter")
-"""Keys in the lowest row; the last ones are left out where they do not fit."""
-
-_IN_TRASH = {"open": "Restore", "trash": "Sessions"}
-"""Titles of the list's keys in the trash."""
 
 
 class _Pane(Container):
@@ -110,7 +102,7 @@ class SessionsScreen(TopScreen[None]):
     def on_resize(self, event: events.Resize) -> None:
         """Put the preview beside or below the list."""
         self.set_class(event.size.width >= WIDE, "-wide")
-        self._bar.update(self._keys())
+        self._update_keys()
 
     def on_screen_resume(self) -> None:
         """Look for sessions again."""
@@ -328,7 +320,7 @@ class SessionsScreen(TopScreen[None]):
         self._in_trash = not self._in_trash
         self._all, self._previewed = None, ""
         self.say("")
-        self._bar.update(self._keys())
+        self._update_keys()
         self._show()
         self._load()
 
@@ -398,26 +390,10 @@ class SessionsScreen(TopScreen[None]):
         self._bar.update(self._keys())
 
     def _keys(self) -> Content:
+        settings = self.console.settings
         if self.focused is self.field:
-            enter, escape = ("Keep title", "Keep the old one") if self._naming else ("To the list", "Clear filter")
-            return Content.assemble(
-                " ", ("enter", "bold $key"), (f" {enter}  ", "$quiet"), ("esc", "bold $key"), (f" {escape}  ", "$quiet")
-            )
-        keymap, ascii_only = self.console.settings.keymap, self.console.settings.ascii
-        by_id = {action.id: action for action in in_scope("sessions")}
-        parts: list[tuple[str, str]] = []
-        width, used = self.console.console_screen.app.size.width, 1
-        for name in _ON_TRASH_BAR if self._in_trash else _ON_BAR:
-            action = by_id[f"sessions-{name}"]
-            keys = keys_of(action, keymap)
-            title = _IN_TRASH.get(name, action.title) if self._in_trash else action.title
-            if keys:
-                label = key_label(keys[0], ascii_only=ascii_only)
-                if used + cell_len(f"{label} {title}") > width:
-                    break
-                used += cell_len(f"{label} {title}  ")
-                parts += [(label, "bold $key"), (f" {title}  ", "$quiet")]
-        return Content.assemble(" ", *parts)
+            return field_keys(settings, is_title=self._naming is not None)
+        return list_keys(settings, self.console.console_screen.app.size.width, in_trash=self._in_trash)
 
 
 def _size(count: int) -> str:
