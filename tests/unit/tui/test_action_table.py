@@ -23,6 +23,7 @@ from gemini_live_tui.actions.keymap import (
     usable_keymap,
 )
 from gemini_live_tui.actions.rows import ROWS
+from gemini_live_tui.dialogs.help import COLUMN, COLUMN_KEYS
 from gemini_live_tui.pickers.palette import palette_name
 
 
@@ -104,6 +105,11 @@ def test_a_keymap_with_a_name_of_before_is_told_the_one_of_now(gone: str, instea
 def test_every_action_is_in_one_row() -> None:
     named = [action.id for row in ROWS for action in row.actions]
     assert sorted(named) == sorted(BY_ID)
+
+
+def test_the_title_of_a_row_with_keys_leaves_a_gap_in_the_columns_of_the_help() -> None:
+    room = COLUMN - COLUMN_KEYS - 1
+    assert [row.title for row in ROWS if row.keys({}) and len(row.title) > room] == []
 
 
 def test_every_action_has_its_place_its_group_and_its_words() -> None:

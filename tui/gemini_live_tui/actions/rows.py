@@ -24,15 +24,15 @@ _SHARED_ROWS: tuple[tuple[str, str, str], ...] = (
     ),
     (
         "consent-yes consent-no consent-always revoke-consent",
-        "Yes, no, always",
+        "Yes/no/always",
         "Run the call that waits, refuse it, or run it and later calls of its tool; /revoke-consent asks again",
     ),
     (
         "connect resend",
-        "Reconnect, send",
+        "Connect, send",
         "Make a lost connection again, now, or send a message again that may not have arrived, else your last one",
     ),
-    ("history-previous history-next", "Earlier messages", "Bring back an earlier message, or a later one"),
+    ("history-previous history-next", "Older messages", "Bring back an earlier message, or a later one"),
     (
         "scroll-up scroll-down page-up page-down top",
         "Scroll",
