@@ -97,8 +97,8 @@ def is_clear(*, share: float = 1.0, leftover: float = 0.005, incoherence: float 
     """Return True when speech that lasts for a second in an answer becomes clear."""
     clear = ClearSpeech()
     for _ in range(100):
-        clear.update(0.0, 0.005, 0.1, is_loud=False)
-    return any(clear.update(share, leftover, incoherence, is_loud=is_loud) for _ in range(100))
+        clear.update(0.0, 0.0, 0.005, 0.1, is_loud=False)
+    return any(clear.update(share, share, leftover, incoherence, is_loud=is_loud) for _ in range(100))
 
 
 def test_a_good_filter_hears_a_person_where_a_loud_echo_makes_the_witness_deaf() -> None:
@@ -113,8 +113,8 @@ def test_a_good_filter_hears_a_person_where_a_loud_echo_makes_the_witness_deaf()
 def test_speech_is_clear_after_70_ms_of_it_without_a_gap() -> None:
     clear = ClearSpeech()
     for _ in range(100):
-        clear.update(0.0, 0.005, 0.1, is_loud=False)
-    heard = [clear.update(float(at % 10 != 5), 0.005, 0.9, is_loud=True) for at in range(13)]
+        clear.update(0.0, 0.0, 0.005, 0.1, is_loud=False)
+    heard = [clear.update(float(at % 10 != 5), 0.0, 0.005, 0.9, is_loud=True) for at in range(13)]
     assert heard == [False] * 12 + [True]
 
 
@@ -129,10 +129,9 @@ def suspicious(*, share: float = 1.0, leftover: float = 0.005, incoherence: floa
     """Return after how many frames of an answer a person is suspected, or 0."""
     clear = ClearSpeech()
     for _ in range(100):
-        clear.update(0.0, leftover, 0.1, is_loud=False)
+        clear.update(0.0, 0.0, leftover, 0.1, is_loud=False)
     for number in range(1, 100):
-        assert not clear.update(0.0, leftover, incoherence, is_loud=is_loud)
-        clear.suspect(share, leftover, incoherence, is_loud=is_loud)
+        assert not clear.update(0.0, share, leftover, incoherence, is_loud=is_loud)
         if clear.suspects:
             return number
     return 0
@@ -151,7 +150,7 @@ def test_what_a_weak_filter_leaves_an_echo_explains_or_noise_hides_is_not_suspic
 
 def test_what_is_left_at_the_onset_of_an_answer_is_not_clear() -> None:
     clear = ClearSpeech()
-    assert not any(clear.update(1.0, 0.005, 0.9, is_loud=True) for _ in range(29))
+    assert not any(clear.update(1.0, 1.0, 0.005, 0.9, is_loud=True) for _ in range(29))
 
 
 def good_share() -> NearEndShare:

@@ -110,9 +110,9 @@ class DualCanceller:
     def __init__(self, echo_path: EchoPath | None = None) -> None:
         """`echo_path` is what the filter begins with, where it was measured."""
         self._far = FarQueue()
-        self._far_delay = FarDelay()
         self._filter = LinearEchoFilter()
         is_known = echo_path is not None and echo_path.delay_ms is not None and bool(echo_path.response)
+        self._far_delay = FarDelay()
         if echo_path is not None and echo_path.delay_ms is not None and echo_path.response:
             self._far_delay = FarDelay(echo_path.delay_ms)
             first_ms = echo_path.delay_ms - RESPONSE_LEAD_MS - self._far_delay.frames * FRAME_MS
@@ -259,10 +259,9 @@ class DualCanceller:
             suppressed = self._behind_power < _SUPPRESSED * self._share.left
             is_hidden = doubted or suppressed
             heard = 0.0 if is_hidden or incoherence < _LEAST_INCOHERENCE else share
-            is_loud = error_power > self._witness.least_speech
-            clear = self._clear.update(heard, self._share.leftover, incoherence, is_loud=is_loud)
             newest = 0.0 if is_hidden else self._share.newest
-            self._clear.suspect(newest, self._share.leftover, incoherence, is_loud=is_loud)
+            is_loud = error_power > self._witness.least_speech
+            clear = self._clear.update(heard, newest, self._share.leftover, incoherence, is_loud=is_loud)
             self._witness.update(
                 heard, bare_power, _power(alone), proven=proven, clear=clear, explained=incoherence < _EXPLAINED
             )
@@ -300,7 +299,7 @@ class DualCanceller:
         if (self._quiet > TAIL_FRAMES and not probe.is_open) or self._disturbed:
             probe.begin()
             return
-        # What falls silent by itself shows nothing.
+        # There is nothing to pause where the model is silent by itself.
         plays = self._quiet < _PLAYING_FRAMES
         exceeds = self._share.newest > _LEAST_SHARE
         heard = self._is_loud and ((witness.has_evidence and (exceeds or not self._expects_echo)) or louder)

@@ -202,26 +202,21 @@ class ClearSpeech:
         """True while a person may speak, of whom half is like the echo by chance."""
         return self._suspicious.exceeds(self._SUSPICIOUS_INCOHERENCE)
 
-    def update(self, share: float, leftover: float, incoherence: float, *, is_loud: bool) -> bool:
+    def update(self, share: float, newest: float, leftover: float, incoherence: float, *, is_loud: bool) -> bool:
         """Return True when a person speaks for certain.
 
-        Takes the share of near-end speech, what the filter is expected to leave and the part of it that the predicted
-        echo does not explain; `is_loud` tells that all of it exceeds the noise.
+        Takes the share of near-end speech and that of the newest frame, of which the echo may explain half, what the
+        filter is expected to leave and the part of it that the predicted echo does not explain; `is_loud` tells that
+        all of it exceeds the noise.
         """
         self._settled += 1
-        self._take(self._clear, share, leftover, incoherence, is_loud)
+        is_good = self._settled >= self._SETTLING_FRAMES and leftover < GOOD_LEFTOVER and is_loud
+        for run, much in ((self._clear, share), (self._suspicious, newest)):
+            if is_good and much > self._LEAST_SHARE:
+                run.add(incoherence)
+            else:
+                run.begin()
         return self._clear.exceeds(self._LEAST_INCOHERENCE)
-
-    def suspect(self, share: float, leftover: float, incoherence: float, *, is_loud: bool) -> None:
-        """Take the same of the newest frame, where the echo may explain half of it."""
-        self._take(self._suspicious, share, leftover, incoherence, is_loud)
-
-    def _take(self, run: _Run, share: float, leftover: float, incoherence: float, is_loud: bool) -> None:
-        is_settled = self._settled >= self._SETTLING_FRAMES
-        if is_settled and share > self._LEAST_SHARE and leftover < GOOD_LEFTOVER and is_loud:
-            run.add(incoherence)
-        else:
-            run.begin()
 
 
 class NearEndWitness:
