@@ -33,7 +33,8 @@ def swap_item(dish: Dish, instead_of: Dish, state: State, count: int | None = No
     ordered = items.get(instead_of, 0)
     swapped = ordered if count is None else count
     if dish == instead_of or not 0 < swapped <= ordered:
-        return {"error": f"there are {ordered} {named(instead_of, ordered)} in the order"}
+        have = "is" if ordered == 1 or instead_of in UNCOUNTED else "are"
+        return {"error": f"there {have} {ordered or 'no'} {named(instead_of, ordered)} in the order"}
     left = {**items, instead_of: ordered - swapped, dish: items.get(dish, 0) + swapped}
     state.set(ITEMS, {name: many for name, many in left.items() if many})
     return answer(state)

@@ -112,6 +112,20 @@ def test_a_no_that_declines_an_offer_stays_one(text: str) -> None:
     assert meant(text, "Does that suit you?") == text
 
 
+@pytest.mark.parametrize(
+    "text", ["yes, nine", "nine then", "tomorrow at nine's good", "9 is fine", "no problem, book it"]
+)
+def test_an_offer_said_again_is_agreed_to(text: str) -> None:
+    assert meant(text, "I can offer you tomorrow at nine. Does that suit you?") == "yes"
+
+
+@pytest.mark.parametrize(
+    "text", ["nine?", "not nine", "yes, ten", "nine or ten", "no problem, but not nine", "tomorrow"]
+)
+def test_other_words_about_an_offer_stay_as_they_are(text: str) -> None:
+    assert meant(text, "I can offer you tomorrow at nine. Does that suit you?") == text
+
+
 def test_the_question_writes_a_phrase_as_people_do() -> None:
     assert question_of("i will pay 50 dollars") == "Do you mean: I will pay 50 dollars?"
 

@@ -263,6 +263,7 @@ def test_an_intent_that_calls_does_something_unless_it_only_reads() -> None:
     ("old", "new", "field"),
     [
         ('call = { tool = "switch" }', "reads = true", "reads"),
+        ('call = { tool = "switch" }', "each = true", "each"),
         ("call =", "acts = false\ncall =", "acts"),
         ("call =", "acts = true\nreads = true\ncall =", "acts"),
     ],

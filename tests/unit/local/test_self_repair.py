@@ -27,6 +27,8 @@ REPAIRED = [
     ("restaurant", "not the fish but the pasta", "the pasta"),
     ("restaurant", "not one coffee but two", "two coffee"),
     ("clinic", "a two, well, maybe a three", "a three"),
+    ("debt_collection", "100 a month? no way, 20", "20"),
+    ("debt_collection", "a hundred? you must be joking, make it thirty", "thirty"),
     ("debt_collection", "forty, no, let's say sixty a month", "sixty a month"),
     ("debt_collection", "forty no say sixty", "sixty"),
     ("clinic", "a two, no, more like a four", "a four"),

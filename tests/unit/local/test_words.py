@@ -7,6 +7,7 @@ from gemini_live_runtime.local.language.words import (
     folded,
     name_words,
     parse_digits,
+    parse_duration,
     parse_number,
     parse_time,
     parse_year,
@@ -162,3 +163,16 @@ def test_a_tool_name_is_split_into_its_words(name: str, words: list[str]) -> Non
 
 def test_folded_texts_differ_by_neither_case_nor_line_breaks() -> None:
     assert folded(" Ask for the\n  NAME. ") == folded("ask for the name.")
+
+
+@pytest.mark.parametrize(
+    ("said", "minutes", "length"),
+    [
+        ("an hour and five minutes", 65, 5),
+        ("two hours thirty minutes", 150, 4),
+        ("an hour and a half", 90, 5),
+        ("3 minutes and 7 minutes", 3, 2),
+    ],
+)
+def test_a_duration_has_a_unit_once(said: str, minutes: int, length: int) -> None:
+    assert parse_duration(said.split(), 0) == (minutes, length)

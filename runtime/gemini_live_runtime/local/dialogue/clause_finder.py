@@ -11,6 +11,7 @@ from collections.abc import Mapping, Sequence
 from gemini_live_runtime.local.dialogue.dialogue_state import DialogueState
 from gemini_live_runtime.local.dialogue.intents import IntentMatcher
 from gemini_live_runtime.local.language.clauses import clauses_of, forbids, quotes
+from gemini_live_runtime.local.language.vocabulary import NEGATIONS
 from gemini_live_runtime.local.language.words import split_words
 from gemini_live_runtime.local.scripts.script_types import Intent, Pattern, Script, SlotRef
 from gemini_live_runtime.local.understanding.accounting import Accounting
@@ -21,6 +22,8 @@ from gemini_live_runtime.records import record
 
 _JOINTS = re.compile(r"[,;&+]|\b(?:and|plus|as well as)\b", re.IGNORECASE)
 """Words between parts of a sentence that may each ask for something."""
+
+_JOINTS_AND_OR = re.compile(rf"{_JOINTS.pattern}|\bor\b|\bversus\b|\bvs\b", re.IGNORECASE)
 
 _COUNTS = re.compile(
     rf"{_JOINTS.pattern}|(?<=\w)(?<!twenty)(?<!thirty)(?<!forty)(?<!fifty)(?<!and)(?<!or)(?<!for)(?<!at)(?<!past)\s+"
@@ -71,6 +74,12 @@ class ClauseFinder:
         self._matching = matching
         self._accounting = accounting
         self._intents = {intent.name: intent for intent in script.intents}
+
+    def wish_to_act_on(self, text: str, now: DialogueState) -> Wish | None:
+        """Return the wish of a text to do something, None for all else and for a yes."""
+        words = Words(text)
+        best = self._matching.best(words, now)
+        return None if best is None or not best[0].acts or best[0].is_consent else Wish(best[0], best[1].slots, words)
 
     def wish_in_clause(self, text: str, now: DialogueState) -> Wish | None:
         """Return the wish of the clause that means something, or None.
@@ -146,6 +155,8 @@ class ClauseFinder:
         Each part has to be whole, and all have to mean the same; [] otherwise. With `to_ask` a single part counts
         beside others that mean nothing: it can be asked about.
         """
+        if several := self._wishes_for_each(text, now):
+            return several
         found = self._wishes_of(text, self._parts(text, _JOINTS), now, to_ask=to_ask)
         if len(found) > 1:
             return found
@@ -153,6 +164,36 @@ class ClauseFinder:
         counted = self._wishes_of(text, counts, now, to_ask=False)
         # Each part has to be one of them: "take out one soup" is no order.
         return counted if 1 < len(counted) == len(counts) else found
+
+    def _wishes_for_each(self, text: str, now: DialogueState) -> list[Wish]:
+        """Return the wishes of "the weather in Rome and Oslo", [] for other texts."""
+        parts = self._parts(text, _JOINTS_AND_OR)
+        whole = Words(text)
+        if not 1 < len(parts) <= _MAX_PARTS or forbids(text) or takes_back(whole.plain):
+            return []
+        if not NEGATIONS.isdisjoint(whole.plain):
+            return []  # "Rome, not Oslo"
+        best = [self._matching.best(part, now) for part in parts]
+        wishes = [one for one in best if one is not None and one[0].each and one[1].cost < _A_WISH]
+        last = self._intents.get(now.last_call[0]) if now.last_call is not None else None
+        intent = wishes[0][0] if wishes else last
+        if intent is None or not intent.each or any(wish[0] is not intent for wish in wishes):
+            return []
+        first = wishes[0][1].slots if wishes or now.last_call is None else now.last_call[1]
+        needed = {name for call in intent.calls for name in call.needs}
+        found: list[Wish] = []
+        for part, one in zip(parts, best, strict=True):
+            slots = one[1].slots if one in wishes else self._matching.slots_only(tuple(needed), part)
+            if needed <= slots.keys():
+                found.append(Wish(intent, slots if one in wishes else {**first, **slots}, part))
+            elif one not in wishes:
+                return []
+        if len(found) < 2:
+            return []
+        values = (wish.slots for wish in found)
+        if intent.acts and (self._matching.only_speaks(whole) or self._accounting.unaccounted(intent, whole, *values)):
+            return []
+        return found
 
     def _parts(self, text: str, joints: re.Pattern[str]) -> list[Words]:
         parts = [Words(part) for part in joints.split(text.rstrip(" ?"))]

@@ -11,13 +11,17 @@ from typing import Protocol
 
 from gemini_live_runtime.local.dialogue.consent_question import NO, YES
 from gemini_live_runtime.local.language.idioms import naming_another
-from gemini_live_runtime.local.language.words import split_words
+from gemini_live_runtime.local.language.words import parse_number, split_words
 
 _SURE = "Just to be sure: "
 _ASKED = re.compile(r"do you mean: ([^?]+)\?\s*$", re.IGNORECASE)
 _CHECKED = re.compile(r"just to be sure: [^?]+\?\s*$", re.IGNORECASE)
 
-_YES = frozenset(map(tuple, map(split_words, (*YES, "yes I do", "yep", "yes that's right", "exactly", "correct"))))
+_OF_COURSE = (
+    "yes I do", "yep", "yes that's right", "exactly", "correct", "ok", "okay", "ok then", "okay then", "all right",
+    "alright", "alright then", "ok please", "okay please", "fine",
+)  # fmt: skip
+_YES = frozenset(map(tuple, map(split_words, (*YES, *_OF_COURSE))))
 _NO = frozenset(map(tuple, map(split_words, (*NO, "no I don't", "nope", "not at all"))))
 
 _ALIKE = {
@@ -48,6 +52,20 @@ _NO_THAT_IS_FINE = re.compile(
     rf"|(?:that|it) (?:works|suits)\b.*|that(?:'ll| will) do\b.*)"
 )
 """An agreement that begins with a no: "no, that's fine then"."""
+
+_AGREEING = frozenset({
+    "yes", "yeah", "yep", "yup", "aye", "sure", "ok", "okay", "fine", "good", "great", "perfect", "lovely", "right",
+    "alright", "all", "works", "work", "suits", "suit", "do", "does", "will", "would", "be", "it", "is", "that", "the",
+    "at", "in", "on", "for", "me", "us", "a", "an", "then", "please", "thanks", "thank", "you", "go", "ahead", "let's",
+    "lets", "make", "of", "course", "sounds", "can", "i", "we", "book", "take", "so",
+})  # fmt: skip
+"""Words that say nothing but yes around the value of an offer: "nine is fine then"."""
+
+_NO_PROBLEM = re.compile(
+    r"(?:(?:yes|yeah|ok|okay|oh|well|sure) )*(?:no (?:problem|worries)(?: at all)?|not a problem)\b"
+    r"(?P<rest>.*)"
+)
+"""An agreement with a no in it: "no problem, book it"."""
 
 _OFFERS = re.compile(r"\b(?:does that suit you|does the appointment suit you|do you agree)\?\s*$", re.IGNORECASE)
 
@@ -103,7 +121,34 @@ def meant(text: str, asked: str) -> str:
         return change  # Its "no" denies the number, not the offer.
     if _OFFERS.search(asked) and (agrees := _NO_THAT_IS_FINE.fullmatch(plain)):
         return agrees["said"]
+    if _OFFERS.search(asked) and (_is_no_problem(plain) or _repeats(text, asked)):
+        return "yes"
     return _ANSWERS.get(said, text) if asked.rstrip().endswith("?") else text
+
+
+def _is_no_problem(plain: str) -> bool:
+    """Return True for "no problem, book it", False for "no problem, but ten"."""
+    found = _NO_PROBLEM.fullmatch(plain)
+    return found is not None and _AGREEING.issuperset(found["rest"].split())
+
+
+def _repeats(text: str, offer: str) -> bool:
+    """Return True for "nine then", where nine was offered, with nothing else."""
+    words, offered = [word.removesuffix("'s") for word in split_words(text)], split_words(offer)
+    named = set[int | float]()
+    for at in range(len(offered)):
+        found = parse_number(offered, at)
+        named |= {found[0]} if found is not None else set()
+    at, is_named = 0, False
+    while at < len(words):
+        number = parse_number(words, at)
+        if number is not None and number[0] in named:
+            at, is_named = at + number[1], True
+        elif number is None and (words[at] in _AGREEING or words[at] in offered):
+            at += 1
+        else:
+            return False
+    return is_named and not text.rstrip().endswith("?")
 
 
 def is_no(text: str) -> bool:

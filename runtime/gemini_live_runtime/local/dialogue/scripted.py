@@ -33,6 +33,7 @@ from gemini_live_runtime.local.understanding.accounting import Accounting
 from gemini_live_runtime.local.understanding.matching import Match, Matcher, SlotValue
 from gemini_live_runtime.local.understanding.mood import is_call_off
 from gemini_live_runtime.local.understanding.self_repair import SelfRepair
+from gemini_live_runtime.local.understanding.tentative import hedged, put_off
 from gemini_live_runtime.local.understanding.utterance_words import Words
 
 _SOUNDS_LIKE = {"can": "can't", "can't": "can"}
@@ -302,7 +303,7 @@ class ScriptedDialogue:
 
     def _answer(self, text: str) -> Reply:
         state = self._state
-        text = text if self._clauses.is_text_pending(state) else self._repair.resolve(text)
+        text = text if self._clauses.is_text_pending(state) else self._swap_in(text) or self._repair.resolve(text)
         if phrase_asked(state.last_reply) and is_no(text):
             state.pending = None
             return Reply(self._wording.fill("All right. {last_question}") or "All right.")
@@ -310,6 +311,8 @@ class ScriptedDialogue:
         instead = None if is_dictated else meant_instead(text, self._repair, self._matching, state)
         if instead is not None:
             return self._answer(instead) if instead else self._not_understood()
+        if not is_dictated and (unsure := self._unsure_reply(text)) is not None:
+            return unsure
         words = Words(text)
         best = self._matching.best(words, state)
         if (best is None or best[1].cost > 0) and (several := self._clauses.wishes_beside(text, state)):
@@ -352,6 +355,30 @@ class ScriptedDialogue:
         if wish is None and (change := asking_for_another(text)):
             return self._answer(change)
         return self._not_understood() if wish is None else self._act_on(wish)
+
+    def _swap_in(self, text: str) -> str:
+        """Return "not the fish but the pasta" where the script has a phrase for both.
+
+        Return "" for other words.
+        """
+        denial = self._repair.denial(text)
+        best = self._matching.best(Words(denial), self._state) if denial else None
+        return denial if best is not None and best[1].cost == 0 and len(best[1].slots) > 1 else ""
+
+    def _unsure_reply(self, text: str) -> Reply | None:
+        """Return the reply to a wish that is put off or hedged, None for other words."""
+        later, first = put_off(text)
+        if later and self._clauses.wish_to_act_on(later, self._state) is not None:
+            in_turn = self._clauses.different_wishes(f"{first}, and {later}", self._state)
+            return self._call_each(in_turn) if in_turn else self._answer(first)
+        unsure = hedged(text)
+        # "Maybe a soup" answers a question; by itself it may be a thought.
+        if unsure is None or (self.is_asking and not unsure.is_thought):
+            return None
+        if self._state.pending is not None:
+            return self._answer(unsure.wish)
+        wish = self._clauses.wish_to_act_on(unsure.wish, self._state)
+        return None if wish is None else self._ask_back(wish.intent, wish.slots)
 
     def _asks_again(self, pending: Pending, intent: Intent, match: Match) -> bool:
         """Return True when another intent than the one that asked lacks a slot."""
@@ -461,10 +488,12 @@ class ScriptedDialogue:
     def _call_all(self, wishes: Sequence[Wish]) -> Reply:
         """Make the calls of wishes that mean the same."""
         self._state.pending = None
-        requests = [
-            ToolRequest(call.tool, arguments_of(call, wish.slots)) for wish in wishes for call in wish.intent.calls
-        ]
-        reply = self._call(requests, wishes[-1].intent.name, wishes[-1].slots)
+        last = wishes[-1]
+        calls = [[ToolRequest(call.tool, arguments_of(call, w.slots)) for call in w.intent.calls] for w in wishes]
+        if last.intent.each:
+            return _joined([self._call(made, last.intent.name, w.slots) for made, w in zip(calls, wishes, strict=True)])
+        requests = [request for made in calls for request in made]
+        reply = self._call(requests, last.intent.name, last.slots)
         if len(requests) > 1:
             # "The same again" could be any of them.
             self._state.last_call = None

@@ -149,9 +149,14 @@ def parse_duration(words: list[str], start: int) -> tuple[int | float, int] | No
     """Read a duration at `start`; return its minutes and its number of words.
 
     `ten minutes`, `half an hour`, `an hour and a half`, `two and a half hours`, `90 seconds`, `1 h 30 min`.
+    Of "3 minutes and 7 minutes" only the first: they are two.
     """
-    total, used = 0.0, 0
+    total, used, units = 0.0, 0, set[float]()
     while (found := _parse_part(words, start + used + _and(words, start + used, used))) is not None:
+        unit = _unit(words, start + used + _and(words, start + used, used) + found[1] - 1)
+        if unit and unit in units:
+            break
+        units.add(unit)
         used += _and(words, start + used, used) + found[1]
         total += found[0]
     if not used:

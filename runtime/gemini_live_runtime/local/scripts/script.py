@@ -29,15 +29,15 @@ when spoken).
 `[[intent]]` has `name`, `say` (patterns with `{slot}`, spoken or typed), `typed` (typed only), `call` (`tool`, `args`:
 values are numbers, true, false, or texts in which `{slot}` stands for the slot's value, `{slot?}` is left out when
 missing) or `calls` (a list of such, sent together), `reads = true` (see below), `again = true` (it makes the last call
-once more),
-`from_last_call = true` (slots that are missing are those of the last call, as in "make that three"), `change = true`
-(words that only name other slots, such as "and in Rome?", make the call anew), `reply` (lines, the first that fits is
-said: text, or `when` and `say`), `forget = true` (drops a question that is open), `remember = true` (lines and
-arguments of later intents may use its slots too), `during` (a text or a list of texts: matched only while the
-instruction or a note contains one of them), and `after` (the same: matched only when the model has just said one of
-them). `tells` (a list of fields of `[extract]`) lets it answer words that only extraction understands. A sentence whose
-parts, joined by commas or "and", mean the same intent makes its calls for each part. Where they mean different intents,
-each whole in itself, it makes the calls of all.
+once more), `from_last_call = true` (slots that are missing are those of the last call, as in "make that three"),
+`change = true` (words that only name other slots, such as "and in Rome?", make the call anew), `each = true` (parts
+that only name further values, as in "Rome and Oslo", make the call for each of them, and each is answered), `reply`
+(lines, the first that fits is said: text, or `when` and `say`), `forget = true` (drops a question that is open),
+`remember = true` (lines and arguments of later intents may use its slots too), `during` (a text or a list of texts:
+matched only while the instruction or a note contains one of them), and `after` (the same: matched only when the model
+has just said one of them). `tells` (a list of fields of `[extract]`) lets it answer words that only extraction
+understands. A sentence whose parts, joined by commas or "and", mean the same intent makes its calls for each part.
+Where they mean different intents, each whole in itself, it makes the calls of all.
 
 An intent that calls a tool does something, as does one with `acts = true`. A sentence that only speaks of it, such as
 "do you take cards?" or "I might pay by card", does not lead to it (mood.py). One that says more than the intent, its

@@ -156,10 +156,9 @@ class ScriptReader:
     def _intent(self, index: int, raw: dict[str, Any]) -> Intent:
         name = self._text(raw, "name", f"intent {index}", required=True)
         where = f"intent {name!r}"
-        known = {"name", "say", "typed", "means", "during", "after", "call", "calls", "reply"}
-        self._only(
-            raw, known | {"acts", "again", "change", "forget", "from_last_call", "reads", "remember", "tells"}, where
-        )
+        known = {"name", "say", "typed", "means", "during", "after", "call", "calls", "reply", "tells"}
+        flags = {"acts", "again", "change", "each", "forget", "from_last_call", "reads", "remember"}
+        self._only(raw, known | flags, where)
         say, typed = self._patterns(raw, "say", where), self._patterns(raw, "typed", where)
         means = self._means(raw, where, (*say, *typed))
         tells = self._texts(raw, "tells", where)
@@ -182,6 +181,9 @@ class ScriptReader:
         after = self._folded(raw, "after", where)
         again, change = self._flag(raw, "again", where), self._flag(raw, "change", where)
         last, reads = self._flag(raw, "from_last_call", where), self._flag(raw, "reads", where)
+        each = self._flag(raw, "each", where)
+        if each and not calls:
+            raise self.fail(f"{where}.each", "is true without a call", "Remove it: it makes a call for each value")
         if reads and not calls:
             raise self.fail(
                 f"{where}.reads", "is true without a call", "Remove it: it says that a call changes nothing"
@@ -191,9 +193,8 @@ class ScriptReader:
             raise self.fail(
                 f"{where}.acts", f"is {str(acts).lower()}", "Write reads = true for a call that changes nothing"
             )
-        return Intent(
-            name, say, typed, lines, calls, forget, during, remember, after, means, again, last, acts, change, tells
-        )
+        did = (again, last, acts, change, each)
+        return Intent(name, say, typed, lines, calls, forget, during, remember, after, means, *did, tells)
 
     def _means(self, raw: dict[str, Any], where: str, phrases: tuple[Pattern, ...] = ()) -> tuple[Meaning, ...]:
         """Return the meanings of an intent or rule.

@@ -108,6 +108,8 @@ class Intent:
     """
     change: bool = False
     """True when words such as "and in Rome?" make its calls anew with other slots."""
+    each: bool = False
+    """True when "Rome and Oslo" makes its calls for both, and each is answered."""
     tells: tuple[str, ...] = ()
     """Fields: it answers words in which only extraction finds one of them."""
 

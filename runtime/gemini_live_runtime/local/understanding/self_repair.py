@@ -76,6 +76,17 @@ _JEST = re.compile(
 )
 """A sentence such as "my chest hurts, just kidding, I have a cough"."""
 
+_REFUSES = (
+    r"(?:no (?:way|chance)|no|nope|never|not a chance|come on|you(?:'re| are| must be) (?:joking|kidding)"
+    r"|are you (?:joking|kidding|serious|mad)|that(?:'s| is) (?:far |way )?too (?:much|many|early|late|high|low))"
+)
+_ECHO = re.compile(
+    rf"^[^?]*\?\W*(?:{_REFUSES}\b\W*)+"
+    r"(?:(?:but|maybe|perhaps|more like|make it|say|how about|what about|i can do|let's say)\W+)*(?P<meant>\w.*)$",
+    re.IGNORECASE | re.DOTALL,
+)
+"""Words said again only to refuse them: "a hundred? no way, twenty"."""
+
 _DAYS = frozenset({"monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday", "today", "tomorrow"})
 
 _WORD = re.compile(r"\d+[:.]\d+\w*|[^\W_]+(?:['\u2019][^\W_]+)*")
@@ -128,6 +139,8 @@ class SelfRepair:
         """Return `text` as its speaker meant it in the end."""
         if (jest := _JEST.search(text)) is not None:
             text = f"no, {jest['meant']}"
+        if (echo := _ECHO.search(text)) is not None and self._named(echo["meant"]):
+            text = echo["meant"]
         text = self._without_denied(text)
         if (found := _RATHER.search(text)) is not None and self._are_numbers(text[: found.start()], found["wrong"]):
             text = text[: found.start()]
@@ -137,6 +150,14 @@ class SelfRepair:
                 break
             text = resolved
         return text
+
+    def denial(self, text: str) -> str:
+        """Return "not the fish but the pasta" without words before it.
+
+        Return "" for a text from which `resolve` takes no denied value.
+        """
+        found = _INSTEAD.match(text)
+        return "" if found is None or self._without_denied(text) == text else text[len(found["lead"]) :]
 
     def withdrawn(self, text: str) -> tuple[str, str]:
         """Return what stands before and after the "no" of "a taxi, no, a table".

@@ -1,0 +1,39 @@
+"""Wishes that are hedged or put off."""
+
+from __future__ import annotations
+
+import pytest
+
+from gemini_live_runtime.local.understanding.tentative import Hedged, hedged, put_off
+
+
+@pytest.mark.parametrize(
+    "said",
+    ["maybe a taxi", "Perhaps we could get a taxi", "well, I could have a taxi", "a taxi, maybe", "possibly a taxi"],
+)
+def test_a_hedge_is_taken_off_a_wish(said: str) -> None:
+    found = hedged(said)
+    assert found is not None
+    assert found.wish in ("a taxi", "get a taxi")
+    assert not found.is_thought
+
+
+@pytest.mark.parametrize(
+    "said",
+    ["I was thinking of a taxi", "I'm considering a taxi", "we might take a taxi", "I was wondering about a taxi"],
+)
+def test_a_thought_is_told_from_an_answer(said: str) -> None:
+    assert hedged(said) == Hedged("a taxi", is_thought=True)
+
+
+@pytest.mark.parametrize(
+    "said", ["a taxi", "could I have a taxi", "I was wondering if I could have a taxi", "maybe", ""]
+)
+def test_other_words_have_no_hedge(said: str) -> None:
+    assert hedged(said) is None
+
+
+def test_what_comes_first_is_told_from_what_waits() -> None:
+    assert put_off("order a taxi, but first a coffee") == ("order a taxi", "a coffee")
+    assert put_off("a taxi but before you do that, a coffee") == ("a taxi", "a coffee")
+    assert put_off("the first train, but not the last") == ("", "")
