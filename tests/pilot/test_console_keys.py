@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 from tests.support.collection import negotiating
 from tests.support.console_driver import console
+from tests.support.scripted_link import PHRASES
 
 from gemini_live_runtime import events as ev
 from gemini_live_runtime.commands import SetMicrophone
@@ -92,6 +93,27 @@ async def test_typing_in_the_help_searches_all_actions_and_escape_closes_it() ->
         assert "/theme [THEME]" in driver.screen()
         await driver.press("escape")
         assert driver.app.screen is driver.app.console_screen
+
+
+@pytest.mark.parametrize("key", ["down", "pagedown", "end", "tab"])
+async def test_the_help_scrolls_by_keys_while_its_filter_keeps_the_cursor(key: str) -> None:
+    async with console(size=(80, 24)) as driver:
+        await driver.press("f1")
+        assert PHRASES[0] not in driver.screen()
+        assert "scroll" in driver.rows()[-1]
+        await driver.press(*[key] * 8)
+        assert PHRASES[0] in driver.screen()
+        await driver.press(*"theme")
+        assert "/theme [THEME]" in driver.screen()
+
+
+async def test_the_help_goes_back_to_its_first_line_by_home() -> None:
+    async with console(size=(80, 24)) as driver:
+        await driver.press("f1")
+        await driver.press("end")
+        assert "Transcript" not in driver.rows()[2]
+        await driver.press("home")
+        assert "Transcript" in driver.rows()[2]
 
 
 async def test_an_action_without_a_key_can_be_given_one_and_keeps_its_command() -> None:

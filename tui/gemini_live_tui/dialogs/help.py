@@ -55,8 +55,16 @@ class HelpScreen(TopModalScreen[None]):
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("escape,f1", "dismiss", "Close", show=False),
         *(
-            Binding(key, f"scroll_rows('{step}')", step, show=False)
-            for key, step in (("up", "up"), ("down", "down"), ("pageup", "page_up"), ("pagedown", "page_down"))
+            # The filter keeps the cursor; it has ctrl+a and ctrl+e for its own ends.
+            Binding(key, f"scroll_rows('{step}')", step, show=False, priority=True)
+            for key, step in (
+                ("up", "up"),
+                ("down", "down"),
+                ("pageup,shift+tab", "page_up"),
+                ("pagedown,tab", "page_down"),
+                ("home,ctrl+home", "home"),
+                ("end,ctrl+end", "end"),
+            )
         ),
     ]
 
@@ -87,6 +95,8 @@ class HelpScreen(TopModalScreen[None]):
         self._waiting = waiting
         self._in_text_mode = in_text_mode
         self._width = WIDTH
+        self._frame = Container(id="help-box")
+        self._frame.border_title = "Keys"
         self._text = Static("", id="help-text")
         self.field = LineInput(placeholder="type to search all keys and commands", max_length=60, id="help-filter")
 
@@ -111,9 +121,7 @@ class HelpScreen(TopModalScreen[None]):
 
     def compose(self) -> ComposeResult:
         """Yield the filter above the text."""
-        with Container(id="help-box") as box:
-            box.border_title = "Keys"
-            box.border_subtitle = "esc closes"
+        with self._frame:
             yield self.field
             with VerticalScroll(id="help-rows", can_focus=False) as rows:
                 self._fit(rows)
@@ -138,7 +146,10 @@ class HelpScreen(TopModalScreen[None]):
         self._width = max(COLUMN, min(WIDTH, self.app.size.width - EDGES))
         rows.styles.max_height = height
         words = self.field.value.split()
-        self._text.update(Content("\n").join(self.found(words) if words else self.lines(height)))
+        text = Content("\n").join(self.found(words) if words else self.lines(height))
+        self._text.update(text)
+        scrolls = "arrow keys, tab and end scroll, " if text.plain.count("\n") >= height else ""
+        self._frame.border_subtitle = f"{scrolls}esc closes"
 
     def action_scroll_rows(self, step: str) -> None:
         """Scroll the keys."""

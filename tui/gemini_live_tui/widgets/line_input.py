@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from typing import ClassVar
+
 from textual import events
-from textual.binding import Binding
+from textual.binding import Binding, BindingType
 from textual.widgets import Input
 
 from gemini_live_runtime.text import sanitise_line
@@ -17,11 +19,13 @@ _EDITING = {
 }
 
 
-class LineInput(OrderedKeys, Input):
+class LineInput(OrderedKeys, Input, inherit_bindings=False):
     """Field without a frame and without a blinking cursor.
 
-    A blinking one would repaint an idle screen.
+    A blinking one would repaint an idle screen. Keys that scroll are the screen's: a line does not scroll by them.
     """
+
+    BINDINGS: ClassVar[list[BindingType]] = [*Input.BINDINGS]
 
     DEFAULT_CSS = """
     LineInput, LineInput:focus {
