@@ -226,11 +226,29 @@ async def test_a_session_that_ended_is_over_without_the_engines_farewell() -> No
 @pytest.mark.parametrize("attached", [False, True])
 async def test_detaching_sends_no_hang_up(attached: bool) -> None:
     async with console(attached=attached) as driver:
+        await driver.press("D")
         await driver.pilot.press("D")
     assert driver.link.orders == []
     assert driver.link.closed
     assert driver.app.return_value is not None
     assert "Detached" in driver.app.return_value.message
+
+
+async def test_a_sentence_typed_outside_the_prompt_does_not_leave_the_console() -> None:
+    async with console() as driver:
+        await driver.press(*"Do you have pizza?", "enter")
+        assert driver.app.return_value is None
+        assert "Leave this console?" in driver.screen()
+        await driver.press("escape")
+        assert driver.app.screen is driver.app.console_screen
+    assert driver.link.orders == []
+
+
+async def test_the_question_before_detaching_can_be_answered_by_hanging_up() -> None:
+    async with console() as driver:
+        await driver.press("D")
+        await driver.quit("ctrl+q")
+    assert driver.link.orders == [HangUp()]
 
 
 async def test_quitting_an_attached_console_asks_whether_the_session_is_to_end() -> None:

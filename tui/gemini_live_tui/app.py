@@ -288,8 +288,8 @@ class ConsoleApp(App[ConsoleOutcome], inherit_bindings=False):
             self.leaving.hang_up_and_quit()
 
     def action_detach(self) -> None:
-        """Quit and leave the engine running."""
-        self.leaving.detach()
+        """Ask whether to quit and leave the engine running."""
+        self.leaving.ask_to_detach()
 
     def give_up_link(self) -> None:
         """Stop reaching and reading the engine."""

@@ -88,6 +88,18 @@ class Leaving:
         self._console.say_below_at_once("Hanging up.")
         self._leave_after(self._hang_up())
 
+    def ask_to_detach(self) -> None:
+        """Ask whether to leave the engine running and quit, or say why it cannot go on.
+
+        The key is a letter, which may have been meant for the prompt.
+        """
+        reason = self.why_not_detach
+        if reason:
+            self._console.say(reason, "warning", passing=True)
+        elif not (self._asks or self._is_quitting):
+            self._asks, self._agreed = True, self.detach
+            self._app.push_screen(self._detaching_question(), self._answer)
+
     def detach(self) -> None:
         """Quit and leave the engine running, or say why it cannot go on."""
         reason = self.why_not_detach
@@ -173,6 +185,14 @@ class Leaving:
             self._agreed = self.hang_up_and_quit
             return ConfirmScreen(f"This was not sent: {console.unsent}", "quits without it")
         return None
+
+    def _detaching_question(self) -> ConfirmScreen:
+        from gemini_live_tui.dialogs.confirm import ConfirmScreen
+
+        settings = self._console.settings
+        again = next(iter(keys_of(BY_ID["detach"], settings.keymap)), "enter")
+        label = key_label(again, ascii_only=settings.ascii)
+        return ConfirmScreen.for_detaching(again, label, self._quit_key())
 
     def _answer(self, agreed: bool | None) -> None:
         if agreed and not self._is_quitting:

@@ -83,6 +83,8 @@ async def _quit(driver: Driver, key: str) -> None:
 @check("detach")
 async def _detach(driver: Driver, key: str) -> None:
     await driver.press(key)
+    assert "D detaches" in driver.screen()
+    await driver.press("D")
     assert driver.link.orders == []
     assert driver.app.return_value is not None
     assert driver.app.return_value.message.startswith("Detached")

@@ -19,18 +19,22 @@ if TYPE_CHECKING:
 class ConfirmScreen(TopModalScreen[bool]):
     """Question: enter answers yes, escape no.
 
-    `question` and `yes` (the effect of enter) are the console's own words or sanitised.
+    `question` and `yes` (the effect of enter) are the console's own words or sanitised. A question that a letter opened
+    is answered by that letter (`again`) instead of enter, which ends a line that was meant for the prompt.
     """
 
     CSS_PATH = "confirm.tcss"
     BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("enter", "dismiss(True)", "Yes", show=False),
+        Binding("enter", "agree", "Yes", show=False),
         Binding("escape", "dismiss(False)", "No", show=False),
     ]
 
-    def __init__(self, question: str, yes: str, *, keys: str = "") -> None:
-        """`keys` replaces the line with the two keys."""
+    def __init__(self, question: str, yes: str, *, keys: str = "", again: str = "") -> None:
+        """`keys` replaces the line with the two keys, `again` is the key of yes."""
         super().__init__()
+        self._again = again
+        if again:
+            self._bindings.bind(again, "dismiss(True)", "Yes", show=False)
         self._question = question
         self._keys = keys or f"enter {yes}   esc goes back"
 
@@ -47,6 +51,18 @@ class ConfirmScreen(TopModalScreen[bool]):
         """Return the question whether the session of another console is to end."""
         question = "The session can go on without this console, for up to five minutes."
         return cls(question, "", keys=f"enter detaches   {quit_key} hangs up and quits   esc goes back")
+
+    @classmethod
+    def for_detaching(cls, again: str, again_label: str, quit_key: str) -> ConfirmScreen:
+        """Return the question of the key that detaches; that key answers yes."""
+        question = "Leave this console? The call goes on without it, for up to five minutes."
+        keys = f"{again_label} detaches   {quit_key} hangs up and quits   esc goes back"
+        return cls(question, "", keys=keys, again=again)
+
+    def action_agree(self) -> None:
+        """Answer yes, unless that has a key of its own here."""
+        if not self._again:
+            self.dismiss(True)
 
     def compose(self) -> ComposeResult:
         """Yield the question and its two keys."""
