@@ -29,22 +29,45 @@ from gemini_live_tui.session_data.moment_parser import find
 from gemini_live_tui.settings import ConsoleSettings
 
 
-async def test_typing_and_muting_reach_the_call_from_the_past_which_stands_still() -> None:
+async def test_muting_reaches_the_call_from_the_past_which_stands_still() -> None:
     async with console() as driver:
         await talked(driver)
         await driver.press("[", "[")
         before = heard(driver)
-        await driver.press("i", *"hello", "enter", "shift+tab")
-        assert SendText(text="hello") in driver.link.orders
         await driver.press("space")
         assert driver.link.orders[-1] == SetMicrophone(on=False)
         driver.link.exchange("Question 9", "Answer 9")
         await driver.settle()
         assert heard(driver) == before
-        assert "hello" not in before
         await driver.press("5")
         await driver.press("end")
         assert "Answer 9" in heard(driver)
+
+
+@pytest.mark.parametrize("key", ["written", "R"])
+async def test_a_message_sent_from_the_past_returns_to_the_present_that_shows_it(key: str) -> None:
+    async with console() as driver:
+        await talked(driver)
+        await driver.press("[", "[")
+        await driver.press(*(("i", *"hello", "enter") if key == "written" else key))
+        assert isinstance(driver.link.orders[-1], SendText)
+        assert driver.app.store.cursor.seq is None
+        driver.link.model("Answer 9")
+        await driver.settle()
+        assert "Answer 9" in heard(driver)
+        assert "REPLAY" not in driver.rows()[0]
+
+
+async def test_a_message_that_cannot_be_sent_leaves_the_past_where_it_is() -> None:
+    async with console() as driver:
+        await talked(driver)
+        await driver.press("[", "[")
+        there = at(driver)
+        driver.link.broken = "The engine ended without a word."
+        driver.link.die()
+        await driver.settle()
+        await driver.press("i", *"hello", "enter")
+        assert at(driver) == there
 
 
 async def test_a_mark_set_in_the_past_stands_there_and_is_gone_to_from_the_present() -> None:

@@ -193,6 +193,7 @@ class Conversation:
             self._pane.prompt.give_back(written)
             return
         self._await_confirmation(ident, text, written)
+        self._return_to_live()
         self._transcript.scroll_by("end")
         self.show_prompt()
 
@@ -219,6 +220,13 @@ class Conversation:
             self._notices.say("You have not said anything yet.", passing=True)
         elif ident := self._sender.order(SendText(text=text)):
             self._await_confirmation(ident, text, text)
+            self._return_to_live()
+
+    def _return_to_live(self) -> None:
+        """Leave the past: the message and its answer are in the present."""
+        if self._store.cursor.seq is not None:
+            self._store.cursor.live()
+            self._store.wake()
 
     def _await_confirmation(self, ident: str, said: str, written: str) -> None:
         self._unconfirmed[ident] = Unconfirmed(sanitise(said), written, self._store.view.next_block)
