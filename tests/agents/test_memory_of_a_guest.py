@@ -66,3 +66,30 @@ def test_a_guest_who_asks_for_it_is_forgotten() -> None:
     again = talk_by_text("concierge", "hello", "forget me")
     assert "Ada" not in again.model_text
     assert "I don't know anything about you." in again.model_text
+
+
+def test_a_guest_who_asks_to_forget_the_name_keeps_the_diet() -> None:
+    forgetting = talk_by_text("concierge", TOLD, "forget my name", "what do you know about me")
+    assert told_memory(forgetting)[2:] == ["deleted name "]
+    assert "I've forgotten your name. I still know that you're vegetarian." in forgetting.model_text
+    assert list(memories()) == ["diet"]
+
+
+def test_a_guest_who_asks_to_forget_the_diet_keeps_the_name() -> None:
+    forgetting = talk_by_text("concierge", TOLD, "forget that I am vegetarian")
+    assert "I've forgotten what you eat. I still know your name, Ada." in forgetting.model_text
+    assert list(memories()) == ["name"]
+
+
+def test_a_timer_set_right_leaves_those_of_earlier_conversations() -> None:
+    talk_by_text("concierge", "set a timer for five minutes")
+    later = talk_by_text("concierge", "set a pasta timer for eight minutes", "I meant nine", "which timers are running")
+    assert "You have 2 running: 5 minutes" in later.model_text
+    assert "8 minutes" not in later.model_text.partition("instead.")[2]
+
+
+def test_an_earlier_timer_is_not_set_right_once_the_own_one_is_cancelled() -> None:
+    talk_by_text("concierge", "set a timer for five minutes")
+    later = talk_by_text("concierge", "set a timer for eight minutes", "cancel the timer", "cancel the timer")
+    assert "I've cancelled the timer for 8 minutes." in later.model_text
+    assert "I've cancelled the timer for 5 minutes." in later.model_text

@@ -16,6 +16,7 @@ KEMI = ["this is Kemi", "it is about the boiler", "it can wait"]
 OFFERED = [*ANNA, "I have a fever.", "The pain is a four.", "In the morning."]
 DOWN = ["internet is down"]
 TABLE = ["I'd like to book a table", "for two people"]
+TIMER = ["set a timer for 12 minutes"]
 SOUPS = ["Two soups and two coffees."]
 PLAN = [*MARIA, "I can pay thirty dollars a month."]
 PASTA = ["A pasta please.", "That is all.", "Yes, that is right."]
@@ -133,6 +134,10 @@ UNASKED: list[tuple[str, list[str], str]] = [
     ("clinic", [*OFFERED, "no thank you"], "yes please but put it under Mary not Maria"),
     ("call_screening", ["this is Kemi"], "well it's a long story, you see, his mother and I were at the market"),
     ("call_screening", KEMI, "ok I hold"),
+    ("concierge", TIMER, "i don't want a timer i want an alarm"),
+    ("concierge", TIMER, "I don't need any timers, thanks"),
+    ("concierge", ["wake me in 8 hours"], "five minutes"),
+    ("concierge", TIMER, "or ten"),
 ]  # fmt: skip
 
 
@@ -326,6 +331,15 @@ RIGHT: list[tuple[str, list[str], str, Mapping[str, Any]]] = [
      {"state": {"user:caller": "Bogdan Kowalczyk", "user:reason": "delivery"}}),
     ("call_screening", [], "hey its jenny from the dentist", {"state": {"user:caller": "Jenny"}}),
     ("call_screening", KEMI[:2], "no it's not", {"state": {"app:urgency": "low"}}),
+    ("concierge", TIMER, "i don't want the timer any more", {"call": {"tool": "cancel_timer", "args": {}}}),
+    ("concierge", [*TIMER, "five minutes"], "make it five minutes",
+     {"call": {"tool": "set_timer", "args": {"minutes": 5, "instead": True}}}),
+    ("concierge", [*TIMER, "five minutes"], "another timer for five minutes",
+     {"call": {"tool": "set_timer", "args": {"minutes": 5}}}),
+    ("concierge", [], "remind me about the laundry as well",
+     {"call": {"tool": "add_note", "args": {"text": "the laundry"}}}),
+    ("concierge", [], "make a note that the client called",
+     {"call": {"tool": "add_note", "args": {"text": "the client called"}}}),
 ]  # fmt: skip
 
 

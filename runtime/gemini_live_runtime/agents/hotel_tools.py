@@ -8,7 +8,7 @@ from dataclasses import replace
 from datetime import datetime
 from typing import Annotated, Any
 
-from gemini_live_runtime import State, Tool, ToolContext, Within, tool
+from gemini_live_runtime import State, StateKey, Tool, ToolContext, Within, tool
 from gemini_live_runtime.agents.climate import weather_in
 from gemini_live_runtime.agents.times import duration_in_words
 from gemini_live_runtime.errors import AgentError
@@ -16,6 +16,7 @@ from gemini_live_runtime.tools.context import Notifications
 
 MAX_NOTES = 100
 COMPANIES = ("City Cabs", "Harbor Taxi", "Night Owl Cars", "Blue Line")
+OWN_TIMERS = StateKey("app:timers", list[str], description="timers set in this conversation")
 TAXI_S = 10.0
 """Seconds until a taxi is found."""
 
@@ -32,13 +33,17 @@ async def set_timer(
     Args:
         minutes: How long, in minutes.
         label: What it is for.
-        instead: Put it in the place of the timer that was set last.
+        instead: Put it in the place of the timer that was set last in this conversation.
     """
     if instead:
-        await _cancel_newest(context)
+        await _cancel_newest(context, only_own=True)
     minutes = int(minutes) if minutes == int(minutes) else minutes
     length = duration_in_words(minutes)
-    await _notifications(context).set_timer(label or length, seconds=minutes * 60)
+    timer = await _notifications(context).set_timer(label or length, seconds=minutes * 60)
+    if context.state is not None:
+        waiting = {one["timer"] for one in (await _notifications(context).timers())["timers"]}
+        own = [name for name in context.state.get(OWN_TIMERS, []) if name in waiting]
+        context.state.set(OWN_TIMERS, [*own, timer["timer"]])
     return {"minutes": minutes, "label": label, "length": length}
 
 
@@ -56,14 +61,20 @@ async def cancel_timer(context: ToolContext) -> dict[str, Any]:
     return {"cancelled": cancelled} if cancelled else {"error": "No timer is running."}
 
 
-async def _cancel_newest(context: ToolContext) -> str:
-    """Return the text of the timer that is cancelled, "" where none waits."""
-    waiting = (await _notifications(context).timers())["timers"]
-    if not waiting:
+async def _cancel_newest(context: ToolContext, *, only_own: bool = False) -> str:
+    """Return the text of the timer that is cancelled, "" where none waits.
+
+    That is the one set last in this conversation; without one, and unless `only_own`, the newest of an earlier one.
+    """
+    waiting = {str(one["timer"]): str(one["text"]) for one in (await _notifications(context).timers())["timers"]}
+    set_here = context.state.get(OWN_TIMERS, []) if context.state is not None else []
+    own = [name for name in set_here if name in waiting]
+    # The names begin with the time of setting.
+    newest = own[-1] if own else max(waiting, default="") if not only_own else ""
+    if not newest:
         return ""
-    newest = max(waiting, key=lambda one: str(one["timer"]))  # The names begin with the time of setting.
-    await _notifications(context).cancel_timer(newest["timer"])
-    return str(newest["text"])
+    await _notifications(context).cancel_timer(newest)
+    return waiting[newest]
 
 
 def _notifications(context: ToolContext) -> Notifications:

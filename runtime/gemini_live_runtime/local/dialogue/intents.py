@@ -82,9 +82,16 @@ class IntentMatcher:
         return found[0][2], found[0][3]
 
     def _phrase_in(self, intent: Intent, words: Words) -> Match | None:
-        """Return the cheapest match of a phrase of `intent`, or None."""
+        """Return the cheapest match of a phrase of `intent`, or None.
+
+        Of two that cost the same the one with the shorter text: "note that {note}" leaves less than "note {note}".
+        """
         found = (self._matcher.match(pattern, words) for pattern in (*intent.say, *intent.typed))
-        return min(filter(None, found), key=_cost, default=None)
+        return min(filter(None, found), key=self._cost_and_text, default=None)
+
+    def _cost_and_text(self, match: Match) -> tuple[float, int]:
+        texts = (str(value) for name, value in match.slots.items() if self._script.slots[name].kind == "text")
+        return match.cost, sum(map(len, texts))
 
     def _to_act_on(self, found: Match | None, words: Words, speaks: bool) -> Match | None:
         """Return the match of a phrase, None when the sentence only speaks.
