@@ -245,11 +245,11 @@ ACTIONS: tuple[Action, ...] = (
         "ctrl+e",
         "why",
         "Why",
-        "Explain the newest transition, watcher, cut, refusal or nudge; among the tasks, the row under the cursor",
+        "Explain the row under the cursor: a key, call, event, watcher, transition or task; else the newest decision",
         "Inspect",
         slash="why",
         anywhere=True,
-        bar_in=("phase", "watchers", "tasks"),
+        bar_in=("phase", "watchers", "state", "tools", "tasks"),
         bar="wide",
     ),
     Action(

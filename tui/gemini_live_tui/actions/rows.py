@@ -51,7 +51,7 @@ _SHARED_ROWS: tuple[tuple[str, str, str], ...] = (
     (
         "why watcher-why",
         "Why",
-        "Explain the newest transition, watcher, refusal or nudge; in Tasks and on a watcher, that one",
+        "Explain the row under the cursor: a key, call, event, watcher, transition or task; else the newest decision",
     ),
     (
         "tasks notifications memory harness-next harness-previous",

@@ -12,21 +12,28 @@ from textual.content import Content
 from textual.widgets import Static
 
 from gemini_live_runtime.errors import JournalError
+from gemini_live_runtime.journal.fold.packing import plain_key
 from gemini_live_tui.actions import bindings
 from gemini_live_tui.actions.keymap import hints
 from gemini_live_tui.painting.formatting import clock_text
 from gemini_live_tui.painting.glyphs import glyphs
 from gemini_live_tui.painting.paint import content
 from gemini_live_tui.painting.runs import laid_out, plain
+from gemini_live_tui.panes.why_calls import reason_of_call, reason_of_write
 from gemini_live_tui.panes.why_rows import EXPLAINED, Reason, explained, lines_of, reason_of
 from gemini_live_tui.widgets.modal import TopModalScreen
 
 if TYPE_CHECKING:
+    from gemini_live_runtime.events import Event
+    from gemini_live_runtime.journal.fold.view import SessionView
     from gemini_live_runtime.journal.history.session_history import History
     from gemini_live_tui.context import ConsoleContext
 
 WIDTH = 69
 """Cells of a line in the box, see `why.tcss`."""
+
+NEWEST = "The newest decision; on a key, a call or an event {key} explains that."
+"""Line above an explanation that no row was chosen for."""
 
 NOTHING = (
     "Nothing has happened yet that could be explained.",
@@ -46,8 +53,10 @@ class WhyScreen(TopModalScreen[None]):
         *bindings("why"),
     ]
 
-    def __init__(self, console: ConsoleContext, reason: Reason | None) -> None:
+    def __init__(self, console: ConsoleContext, reason: Reason | None, *, is_newest: bool = False) -> None:
+        """`is_newest`: no row was chosen, and the newest decision is shown."""
         super().__init__()
+        self._is_newest = is_newest
         self.console = console
         self._signs = glyphs(console.settings.ascii)
         self.reason = reason
@@ -57,14 +66,15 @@ class WhyScreen(TopModalScreen[None]):
     @classmethod
     def of(cls, console: ConsoleContext) -> WhyScreen:
         """Return the newest explanation up to the cursor."""
-        return cls(console, _explainable(console.store.history, console.store.shown.seq + 1, -1))
+        reason = _explainable(console.store.history, console.store.shown.seq + 1, -1)
+        return cls(console, reason, is_newest=True)
 
     @classmethod
     def about(cls, console: ConsoleContext, seq: int) -> WhyScreen | None:
         """Return the explanation of event `seq`; None without one or out of reach."""
         history = console.store.history
         try:
-            reason = None if history is None else _reason_at(history, seq)
+            reason = None if history is None else _reason_at(history, seq, console.store.view)
         except JournalError:
             return None
         return None if reason is None else cls(console, reason)
@@ -96,6 +106,10 @@ class WhyScreen(TopModalScreen[None]):
         else:
             box.border_title = Content(f"Why: {reason.title}"[:WIDTH])
             rows = [list(row) for row in laid_out(lines_of(reason, self._signs), max(20, min(WIDTH, width - 7)))]
+            if self._is_newest:
+                keys_of_why = hints(("{why}",), settings.keymap, ascii_only=settings.ascii)
+                note = [(NEWEST.format(key="".join(keys_of_why)), "quiet")]
+                rows = [*laid_out([(0, note), (0, ())], max(20, min(WIDTH, width - 7))), *rows]
             if reason.seq:
                 rows += [[], [(self._when(reason.seq), "quiet")]]
         box.border_subtitle = keys
@@ -124,7 +138,7 @@ class WhyScreen(TopModalScreen[None]):
         if found is None:
             box.border_subtitle = "there is nothing older" if way < 0 else "there is nothing newer"
             return
-        self.reason, self._at = found, found.seq
+        self.reason, self._at, self._is_newest = found, found.seq, False
         self._show(self.size.width)
         box.scroll_home(animate=False)
 
@@ -137,19 +151,28 @@ class WhyScreen(TopModalScreen[None]):
             box.border_subtitle = f"copied {len(text):,} characters, esc closes"
 
 
-def _reason_at(history: History, seq: int) -> Reason | None:
+def _reason_at(history: History, seq: int, now: SessionView) -> Reason | None:
+    from gemini_live_runtime import events as ev
+
     event = history.event(seq)
-    if event.type == "tool.called":
-        # The transcript shows the call; explain its end.
-        call = getattr(event.payload, "call_id", "")
-        at = history.following(seq, {"tool.finished"})
-        while at is not None and getattr(history.event(at).payload, "call_id", None) != call:
-            at = history.following(at, {"tool.finished"})
-        if at is not None:
-            event = history.event(at)
+    if event.type in ("tool.called", "tool.finished") and not explained(event):
+        event = _call_of(history, event, now)
     if not explained(event):
+        before = history.view_at(event.seq - 1)
+        if isinstance(event.payload, ev.ToolCalled):
+            return reason_of_call(event, event.payload, before, now)
+        if isinstance(event.payload, ev.StateChanged):
+            return reason_of_write(event, event.payload, before, now)
         return None
     return reason_of(event, history.view_at(event.seq - 1))
+
+
+def _call_of(history: History, event: Event, now: SessionView) -> Event:
+    """Return the refusal of a call, else the call; the event itself when unknown."""
+    run = now.agent_view.tools.get(plain_key(str(getattr(event.payload, "call_id", ""))))
+    if run is None:
+        return event
+    return history.event(run.end_seq if run.status == "refused" and run.end_seq else run.seq)
 
 
 def _explainable(history: History | None, seq: int, way: int) -> Reason | None:

@@ -14,13 +14,14 @@ from gemini_live_runtime.errors import JournalError
 from gemini_live_runtime.journal.fold.view import Dirty, SessionView
 from gemini_live_runtime.text import sanitise_line
 from gemini_live_tui.actions import bindings
-from gemini_live_tui.messages import GoToEvent, OpenScreen, PaneChanged, ShowDetails, ShowHint
+from gemini_live_tui.messages import ExplainEvent, GoToEvent, OpenScreen, PaneChanged, ShowDetails, ShowHint
 from gemini_live_tui.painting.formatting import clock_text
 from gemini_live_tui.painting.glyphs import UNICODE, Glyphs
 from gemini_live_tui.painting.runs import Run
 from gemini_live_tui.painting.wrapping import fit
 from gemini_live_tui.pane_layout import FOLLOWING
 from gemini_live_tui.panes.base import Frame
+from gemini_live_tui.panes.why_calls import is_explained
 from gemini_live_tui.session_data.event_index import EventFilter, EventIndex
 from gemini_live_tui.widgets.row_list import RowList
 
@@ -189,6 +190,14 @@ class Events(RowList):
         title = f"event {event.seq:,}{sign}{sanitise_line(event.type, 60)}"
         parts = [("", facts), ("Content", value["data"])]
         self.post_message(ShowDetails(title, parts, value))
+
+    def explain(self) -> bool:
+        """Explain the event under the cursor; return False for one without an explanation."""
+        event = self._event(int(self.row_at_cursor)) if self.row_at_cursor.isdecimal() else None
+        if event is None or not is_explained(event):
+            return False
+        self.post_message(ExplainEvent(event.seq))
+        return True
 
     def action_filter_events(self) -> None:
         """Open the dialog for a filter."""

@@ -94,6 +94,17 @@ class PhasePane(RowList):
     def _transition(self, way: TransitionStatus) -> str:
         return f"{self._agent.path[-1].phase if self._agent.path else ''}>{way.to}"
 
+    def explain(self) -> bool:
+        """Explain the transition under the cursor, or the entry of the phase."""
+        way, stay = self.transition_at_cursor, self._agent.stay
+        if way is not None:
+            self.post_message(ExplainTransition(way, self._agent))
+        elif stay is not None and self.row_at_cursor == "now":
+            self.post_message(ExplainEvent(stay.seq))
+        else:
+            return False
+        return True
+
     def on_row_list_opened(self, message: RowList.Opened) -> None:
         """Explain the entry, the hand-off, or the transition under the cursor."""
         message.stop()

@@ -17,7 +17,7 @@ from gemini_live_runtime.journal.fold.packing import real_key, unpack
 from gemini_live_runtime.journal.fold.view import Dirty, SessionView
 from gemini_live_runtime.json_values import escaped
 from gemini_live_tui.actions import bindings
-from gemini_live_tui.messages import EditKey, KeysChanged, SendOrder, ShowHint
+from gemini_live_tui.messages import EditKey, ExplainEvent, KeysChanged, SendOrder, ShowHint
 from gemini_live_tui.painting.glyphs import UNICODE, Glyphs
 from gemini_live_tui.painting.painted import Guarded
 from gemini_live_tui.painting.runs import Run
@@ -240,6 +240,13 @@ class StatePane(Guarded, Container):
             self.post_message(ShowHint("Put the cursor on a key first."))
             return None
         return key, self._agent.keys[key]
+
+    def explain(self) -> bool:
+        """Explain who wrote the key under the cursor; return False without one."""
+        cell = self._agent.keys.get(self.key_at_cursor)
+        if cell is not None:
+            self.post_message(ExplainEvent(cell.seq))
+        return cell is not None
 
     @on(RowList.Opened)
     def _opened(self, message: RowList.Opened) -> None:

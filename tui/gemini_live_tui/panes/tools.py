@@ -14,7 +14,7 @@ from gemini_live_runtime.journal.fold.packing import unpack
 from gemini_live_runtime.journal.fold.view import Dirty, SessionView
 from gemini_live_runtime.text import sanitise_line
 from gemini_live_tui.actions import bindings
-from gemini_live_tui.messages import SendOrder, ShowDetails
+from gemini_live_tui.messages import ExplainEvent, SendOrder, ShowDetails
 from gemini_live_tui.painting.formatting import clock_text, duration_text
 from gemini_live_tui.painting.glyphs import UNICODE, Glyphs
 from gemini_live_tui.painting.runs import Run
@@ -92,6 +92,13 @@ class Tools(RowList):
         run = self._view.agent_view.tools.get(self.row_at_cursor)
         if run is not None:
             self.post_message(SendOrder(toggle_breakpoint(self._view.agent_view, "tool", run.name)))
+
+    def explain(self) -> bool:
+        """Explain the call under the cursor; return False without one."""
+        run = self._view.agent_view.tools.get(self.row_at_cursor)
+        if run is not None:
+            self.post_message(ExplainEvent(run.seq))
+        return run is not None
 
     def on_row_list_opened(self, message: RowList.Opened) -> None:
         """Show the details of a call."""

@@ -152,6 +152,16 @@ class Transcript(LineList):
         self.app.copy_to_clipboard(text)
         self.post_message(ShowHint(f"Copied the paragraph of {clock_text(block.t)}, {len(text):,} characters."))
 
+    def explain(self) -> bool:
+        """Explain the paragraph under the cursor; return False for one without a reason."""
+        block = self.utterance if self.cursor >= 0 else None
+        if block is None or block.id != self.cursor or not block.seq:
+            return False
+        if block.kind != "tool" and block.status not in _EXPLAINED:
+            return False
+        self.post_message(ExplainEvent(block.seq))
+        return True
+
     # -- searching ---------------------------------------------------------------------------------------------------
 
     def find(self, text: str) -> None:

@@ -87,6 +87,10 @@ class TranscriptBody(Guarded, Container):
         self.screen.set_focus(self.transcript, scroll_visible)
         return self
 
+    def explain(self) -> bool:
+        """Explain the paragraph under the cursor; return False for one without a reason."""
+        return self.transcript.explain()
+
     @on(Input.Changed)
     def _searched(self, message: Input.Changed) -> None:
         message.stop()

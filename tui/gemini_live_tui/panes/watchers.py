@@ -10,7 +10,7 @@ from textual.binding import BindingType
 from gemini_live_runtime.journal.fold.agent_view import AgentView
 from gemini_live_runtime.journal.fold.view import Dirty, SessionView
 from gemini_live_tui.actions import bindings
-from gemini_live_tui.messages import SendOrder, ShowHint, ShowWatcher
+from gemini_live_tui.messages import ExplainEvent, SendOrder, ShowHint, ShowWatcher
 from gemini_live_tui.painting.formatting import until_older
 from gemini_live_tui.painting.glyphs import UNICODE, Glyphs
 from gemini_live_tui.painting.runs import Run
@@ -78,6 +78,15 @@ class WatchersPane(RowList):
         """Watcher under the cursor; None for a pattern."""
         kind, _, name = self.row_at_cursor.partition(":")
         return self._agent.watchers.get(name) if kind == "watcher" else None
+
+    def explain(self) -> bool:
+        """Explain the last firing of the row under the cursor; return False without one."""
+        kind, _, name = self.row_at_cursor.partition(":")
+        card = self._agent.watchers.get(name) if kind == "watcher" else self._agent.patterns.get(name)
+        if card is None:
+            return False
+        self.post_message(ExplainEvent(card.last_seq) if card.last_seq else ShowHint(f"{name} has not fired yet."))
+        return True
 
     def on_row_list_opened(self, message: RowList.Opened) -> None:
         """Show the watcher's screen."""
