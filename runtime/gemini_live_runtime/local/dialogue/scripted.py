@@ -38,6 +38,7 @@ from gemini_live_runtime.local.understanding.utterance_words import Words
 
 _SOUNDS_LIKE = {"can": "can't", "can't": "can"}
 _NOT_UNDERSTOOD = "I didn't catch that."
+_ONE_OF_TWO = "Please say one of the two."
 _ASK_AGAIN = "I lost my thread. Please ask me again."
 _MISSES_ALLOWED = 2
 _LONG_ENOUGH = 6
@@ -310,6 +311,8 @@ class ScriptedDialogue:
         is_dictated = self._clauses.is_text_pending(state)
         instead = None if is_dictated else meant_instead(text, self._repair, self._matching, state)
         if instead is not None:
+            if not instead and self._repair.leaves_open(text):
+                return Reply(self._wording.fill(f"{_ONE_OF_TWO} {{last_question}}") or _ONE_OF_TWO)
             return self._answer(instead) if instead else self._not_understood()
         if not is_dictated and (unsure := self._unsure_reply(text)) is not None:
             return unsure

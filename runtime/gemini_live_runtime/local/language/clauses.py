@@ -25,6 +25,25 @@ _FORBIDS = re.compile(
     r"|\b(?:not yet|never|unless|what happens|would happen|stop|without)\b",
     re.IGNORECASE,
 )
+_DATE = (
+    r"(?:(?:next|this|the|on|in|by|from|until|till|before|after|for|coming|following|at|of|end|middle|start) )*"
+    r"(?:january|february|march|april|may|june|july|august|september|october|november|december|christmas|easter|payday"
+    r"|(?:mon|tues|wednes|thurs|fri|satur|sun)day|tomorrow|week|month|year|weekend|first|fifteenth"
+    r"|(?:a|an|one|two|three|four|five|six|ten|\d+) (?:days?|weeks?|months?|years?|fortnight))"
+)
+_IS_DATE = re.compile(
+    rf"(?:(?:but|and|or|well|maybe|perhaps|probably|only|just|not|if that's ok|say) )*{_DATE}"
+    r"(?: (?:of (?:the|next) month|though|please|then|or so|only|at the earliest|if that's ok))*[\s.!]*",
+    re.IGNORECASE,
+)
+"""A part of a sentence that is nothing but a date: what stands before it is meant for then."""
+_IS_FOR_A_DATE = re.compile(
+    r"\b(?:pay|take|charge|give|send|settle|clear|restart|reboot|reset|test|check|book|order|cancel|set|add|put|\d+"
+    r"|dollars|bucks|pounds)\b",
+    re.IGNORECASE,
+)
+"""Words of what may be done on another day."""
+
 _QUOTES = re.compile(r"[\"\u201c\u201d\u00ab\u00bb]|:(?!\d)|(?<!\w)['\u2018](?!em\b).+['\u2019](?!\w)")
 
 _PUNCTUATION = re.compile(r"[,;!?()\u2013\u2014\n]|[.:](?!\d)|\s-+\s")
@@ -68,7 +87,22 @@ def clauses_of(text: str) -> list[str]:
     parts = [part.strip() for part in _BREAKS.split(text) if part.strip(" .,-'\"")]
     if not _PUNCTUATION.search(text.rstrip(" .!?")):
         parts = [clause for part in parts for clause in _clauses_by_their_starts(part)]
+    parts = _with_their_dates(parts)
     return parts if 1 < len(parts) <= MAX_CLAUSES else []
+
+
+def _with_their_dates(parts: list[str]) -> list[str]:
+    """Return parts of a sentence, each date joined to what is to be done then.
+
+    "Take fifty, on Friday" is one part.
+    """
+    joined: list[str] = []
+    for part in parts:
+        if joined and _IS_DATE.fullmatch(part) and _IS_FOR_A_DATE.search(joined[-1]):
+            joined[-1] = f"{joined[-1]} {part}"
+        else:
+            joined.append(part)
+    return joined
 
 
 def _clauses_by_their_starts(text: str) -> list[str]:

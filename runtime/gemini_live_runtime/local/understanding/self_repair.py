@@ -179,19 +179,24 @@ class SelfRepair:
         """Return True for "a coffee, no, tea", where tea is no known value."""
         before, rest = self.withdrawn(text)
         if not before or not self._named(before):
-            return self._leaves_open(text)
+            return self.leaves_open(text)
         after = split_words(_JOINT.split(rest)[0])
         if not 0 < len(after) <= _MAX_UNKNOWN or is_call_off(after):
             return False
         return after[0] not in _GOES_ON | _PRONOUNS | OPENINGS | {"thanks", "thank"}
 
-    def _leaves_open(self, text: str) -> bool:
+    def leaves_open(self, text: str) -> bool:
         """Return True for "two, or maybe three"."""
         found = _OR_MAYBE.match(text)
         if found is None:
             return False
-        sides = [next(iter(self._values(_words_of(found[side]))), None) for side in ("before", "after")]
-        return all(value is not None and value.kind == "number" for value in sides)
+        numbers = set[tuple[str, ...]]()
+        for side in (_words_of(found["before"]), _words_of(found["after"])):
+            value = next(iter(self._values(side)), None)
+            if value is None or value.kind != "number":
+                return False
+            numbers.add(tuple(word.plain for word in side[value.at : value.at + value.length]))
+        return len(numbers) > 1
 
     def _named(self, text: str) -> bool:
         """Return True when the words name a value of the script."""
