@@ -1,4 +1,4 @@
-"""What newcomers said to the debt collector, the technical support and the call screener."""
+"""Calls of newcomers to the bundled agents that answer a telephone."""
 
 from __future__ import annotations
 
@@ -31,6 +31,18 @@ UNASKED: list[tuple[str, list[str], str]] = [
     ("debt_collection", MARIA, "i can pay it all today"),
     ("debt_collection", MARIA, "i can pay all of it"),
     ("debt_collection", MARIA, "all of it please"),
+    ("debt_collection", MARIA, "stop ringing me"),
+    ("debt_collection", [], "don't call back"),
+    ("debt_collection", [], "take me off your list"),
+    ("debt_collection", MARIA, "don't call me on Monday"),
+    ("debt_collection", MARIA, "i could have paid a hundred last month"),
+    ("debt_collection", MARIA, "i already paid that last week"),
+    ("debt_collection", [*MARIA, "i already paid that last week"], "no i don't dispute it i just paid it"),
+    ("debt_collection", MARIA, "i don't want you to stop calling, i want to sort it out"),
+    ("debt_collection", MARIA, "i could pay maybe twenty now if you stop calling"),
+    ("debt_collection", ["Yes."], "wrong number"),
+    ("debt_collection", ["Yes."], "my brother john owes that"),
+    ("debt_collection", MARIA, "my brother owes me money"),
     ("tech_support", DOWN, "restart the router, tomorrow"),
     ("concierge", [], "order a taxi, on friday"),
     ("concierge", [], "book a table for two at eight, tomorrow"),
@@ -52,6 +64,22 @@ RIGHT: list[tuple[str, list[str], str, Mapping[str, Any]]] = [
     ("debt_collection", MARIA, "sixty a month, or maybe sixty five", {"answers": ["one of the two"]}),
     ("debt_collection", MARIA, "sixty a month, or maybe sixty", {"state": {"app:monthly": 60}}),
     ("debt_collection", [*MARIA, "next week"], "fifty", {"asks": True}),
+    ("debt_collection", [*MARIA, "stop ringing me"], "yes", {"state": {"session:phase": "no_calls"}}),
+    ("debt_collection", [*MARIA, "stop ringing me"], "no", {"state": {"session:phase": "negotiate"}, "asks": True}),
+    ("debt_collection", [*MARIA, "i already paid that last week"], "yes", {"state": {"app:disputed": True}}),
+    ("debt_collection", MARIA, "I paid that off years ago", {"state": {"app:disputed": True}}),
+    ("debt_collection", [], "wrong number", {"asks": True}),
+    ("debt_collection", ["Yes."], "no this isn't maria", {"asks": True}),
+    ("debt_collection", ["Yes."], "it's not maria, it's john smith", {"answers": ["last two digits"]}),
+    ("debt_collection", [], "yeah sure", {"state": {"app:understood": True}}),
+    ("debt_collection", [], "i guess so", {"state": {"app:understood": True}}),
+    ("debt_collection", PLAN, "i mean just once", {"state": {"session:phase": "negotiate"}, "asks": True}),
+    ("debt_collection", [*PLAN, "i mean just once"], "agreed", {"state": {"session:phase": "negotiate"}}),
+    ("debt_collection", PLAN, "when is the first payment", {"answers": ["can't note when it starts"]}),
+    ("debt_collection", ["Yes.", "17", "john"], "john, john smith, s m i t h",
+     {"call": {"tool": "verify_identity", "args": {"name": "John Smith", "digits": 17}}}),
+    ("debt_collection", ["Yes.", "Maria Lopez", "43"], "I meant 42",
+     {"call": {"tool": "verify_identity", "args": {"digits": 42}}, "state": {"session:phase": "negotiate"}}),
 ]  # fmt: skip
 
 

@@ -53,6 +53,10 @@ WALKTHROUGHS: dict[str, dict[str, list[str]]] = {
             "I can pay twenty dollars a month",
             "I agree to the plan",
         ],
+        "no_calls": [
+            "stop calling me",
+            "yes",
+        ],
         "call_back": [
             "yes I understand",
             "my name is Maria Lopez",

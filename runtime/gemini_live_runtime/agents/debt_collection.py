@@ -30,6 +30,7 @@ class Said(BaseModel):
 
     understood: bool | None = Field(None, description="They understood the notice.")
     disputed: bool | None = Field(None, description="They say that the debt is wrong, or not theirs.")
+    no_calls: bool | None = Field(None, description="They want no more calls.")
     refused: bool | None = Field(None, description="They refuse to pay, or cannot.")
     monthly: int | None = Field(None, gt=0, description="The dollars that they can pay each month.")
     agreed: bool | None = Field(None, description="They agree to the plan, or do not.")
@@ -44,9 +45,10 @@ LISTENER = LlmExtractor(
     promotions=[
         FieldPromotion.true_only("understood").after_presented("notice"),
         FieldPromotion.true_only("disputed"),
+        FieldPromotion.true_only("no_calls"),
         FieldPromotion.true_only("refused").to("turn:refused"),  # cleared when the next turn begins
         FieldPromotion.overwrite("agreed").after_presented("plan").when(PHASE == "plan"),
-        FieldPromotion.overwrite("monthly").when(PHASE.one_of("negotiate", "plan")),
+        FieldPromotion.overwrite("monthly").when(PHASE.one_of("negotiate", "plan") & key("turn:verified").is_missing()),
         FieldPromotion.non_empty("day").when(PHASE.one_of("negotiate", "plan")),
         FieldPromotion.overwrite("anger"),
     ],
@@ -54,6 +56,7 @@ LISTENER = LlmExtractor(
 
 STOP = Transition("disputed", key("app:disputed"), because="they dispute the debt")
 LATER = Transition("call_back", key("app:day").is_set(), because="they want to be called another day")
+NO_CALLS = Transition("no_calls", key("app:no_calls"), because="they want no more calls")
 PHASES = [
     Phase(
         "notice",
@@ -61,7 +64,7 @@ PHASES = [
         presents="notice",
         tools=[],
         prompt_on_enter=True,
-        transitions=[STOP, Transition("verify", key("app:understood"), because="they understood the notice")],
+        transitions=[STOP, Transition("verify", key("app:understood"), because="they understood the notice"), NO_CALLS],
     ),
     Phase(
         "verify",
@@ -73,6 +76,7 @@ PHASES = [
             STOP,
             Transition("negotiate", called_ok("verify_identity"), because="we know who they are"),
             Transition("call_back", key("session:repair:escalation"), because="we cannot find out who they are"),
+            NO_CALLS,
         ],
     ),
     Phase(
@@ -86,6 +90,7 @@ PHASES = [
             Transition("paid", called_ok("take_payment") & (key("derived:left") == 0), because="nothing is left"),
             Transition("plan", key("app:monthly").is_set(), because="they can pay by the month"),
             LATER,
+            NO_CALLS,
         ],
     ),
     Phase(
@@ -99,11 +104,13 @@ PHASES = [
             LATER,
             Transition("arranged", key("app:agreed"), because="they agreed to the plan"),
             Transition("negotiate", key("app:agreed").is_false(), because="the plan does not suit them"),
+            NO_CALLS,
         ],
     ),
     Phase("paid", "The debt is paid: thank them.", terminal=True, tools=[], prompt_on_enter=True),
     Phase("arranged", "The plan is agreed: thank them.", terminal=True, tools=[], prompt_on_enter=True),
     Phase("call_back", "Say that we call on that day.", terminal=True, tools=[], prompt_on_enter=True),
+    Phase("no_calls", "Say that no one calls them again.", terminal=True, tools=[], prompt_on_enter=True),
     Phase("disputed", "Stop collecting. Say that proof follows.", terminal=True, tools=[], prompt_on_enter=True),
 ]
 

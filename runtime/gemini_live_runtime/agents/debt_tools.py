@@ -17,6 +17,7 @@ def verify_identity(name: str, digits: int, state: State) -> dict[str, bool]:
     if known != digits:
         raise ValueError("the name and the digits do not match")  # the call fails, and the model is told why
     state["user:name"], state[OWED] = name, owed
+    state["turn:verified"] = True  # "No, 42" told the digits, not what they can pay each month.
     return {"verified": True}
 
 

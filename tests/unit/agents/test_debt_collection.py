@@ -185,7 +185,7 @@ def test_a_wish_for_paper_is_no_dispute(said: str) -> None:
 
 
 def test_a_wish_for_letters_only_ends_the_calls() -> None:
-    assert call(*KNOWN, "only contact me in writing from now on").phases[-1] == "disputed"
+    assert call(*KNOWN, "only contact me in writing from now on", "yes").phases[-1] == "no_calls"
 
 
 @pytest.mark.parametrize(

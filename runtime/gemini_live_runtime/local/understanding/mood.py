@@ -121,7 +121,8 @@ _TAKEN_BACK = _any_of(
     r"\b(?:he|she|they|it|you) (?:said|says|told|thinks|claims|claimed)\b(?! to\b)",
     r"^(?:suppose|supposing|imagine|what if)\b|^(?:(?:and|but|so|well) )?were (?:i|we|he|she|it|they|the|my)\b",
     rf"\blet us (?:say|suppose|assume)\b|\b(?:until|unless) {_PRONOUN}\b|\bbefore you\b|^should {_PRONOUN} .*\bthen\b",
-    rf"^(?:(?:oh|well|yes) )*(?:oh sure|yeah right|yeah sure)\b(?! {_PRONOUN} (?:can|could|will)\b)(?!.*\bplease\b)",
+    rf"^(?:(?:oh|well|yes) )*(?:oh sure|yeah right|yeah sure(?= \w))\b(?! {_PRONOUN} (?:can|could|will)\b)"
+    r"(?!.*\bplease\b)",
     r"^oh (?:lovely|great|good|brilliant|wonderful|fantastic|joy) "
     r"(?!(?:it|that|everything) (?:is|has|works|did)\b|.*\b(?:please|i|we|you|give|bring|book|thanks)\b)",
     r"\b(?:what|how) do you mean\b|\b(?:as if|made of money|work(?:s|ed)? wonders)\b",

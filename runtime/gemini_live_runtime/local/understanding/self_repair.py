@@ -98,6 +98,9 @@ _LEADS = frozenset({"at", "in", "for", "to", "by", "on", "with", "about", "aroun
 _PRONOUNS = frozenset({"i", "you", "he", "she", "it", "we", "they", "that", "this", "there", "is", "do", "can", "no"})
 """Words that begin too many sentences to show what is replaced."""
 
+_SPELLING = re.compile(r"\W*(?<!\w)(?:[a-z](?:\W+(?=[a-z]\b)|\b)){4,}", re.IGNORECASE)
+"""A word letter by letter: "s m i t h", "S-M-I-T-H"."""
+
 _MAX_REPAIRS = 3
 """Corrections that are undone in a sentence."""
 _MAX_UNKNOWN = 3
@@ -137,6 +140,7 @@ class SelfRepair:
 
     def resolve(self, text: str) -> str:
         """Return `text` as its speaker meant it in the end."""
+        text = _without_spelling(text)
         if (jest := _JEST.search(text)) is not None:
             text = f"no, {jest['meant']}"
         if (echo := _ECHO.search(text)) is not None and self._named(echo["meant"]):
@@ -314,6 +318,18 @@ class SelfRepair:
         while at + length < len(words) and words[at + length].is_capital and plain[at + length] not in COMMON_WORDS:
             length += 1
         return _Value("name", at, length) if length and at else None
+
+
+def _without_spelling(text: str) -> str:
+    """Return "smith" for "smith, s m i t h" and "Smith" for the letters alone."""
+    found = _SPELLING.search(text)
+    if found is None:
+        return text
+    word = "".join(re.findall(r"[a-z]", found[0], re.IGNORECASE)).lower()
+    rest = f"{text[: found.start()]} {text[found.end() :]}".strip()
+    if word in split_words(rest):
+        return rest
+    return text if rest.strip(" .!") else word.capitalize()
 
 
 def _is_between_numbers(meant: _Value | None, before: Sequence[_Word], repair: SelfRepair) -> bool:
