@@ -309,6 +309,7 @@ async def test_ctrl_c_asks_once_and_quits_the_second_time() -> None:
     async with console() as driver:
         await driver.press("ctrl+c")
         assert "Press ctrl+c again to quit" in driver.screen()
+        assert "Nothing is selected to copy; y copies a row." in driver.words()
         assert driver.link.orders == []
         await driver.pilot.press("ctrl+c")
         while driver.app.leaving.hanging_up is None:

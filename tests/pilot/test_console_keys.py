@@ -148,6 +148,23 @@ async def test_the_key_bar_offers_the_keys_of_the_pane_in_place_of_those_for_wri
         assert "f Filter" in driver.rows()[-1]
 
 
+async def test_the_key_bar_of_the_transcript_names_the_key_that_copies_a_row_where_there_is_room() -> None:
+    for width, voice, named in ((150, True, True), (120, False, True), (80, False, True), (80, True, False)):
+        async with console(size=(width, 30)) as driver:
+            if not voice:
+                await driver.press("f2")
+                await driver.press("tab")
+            assert driver.app.place == "transcript"
+            assert ("y Copy" in driver.rows()[-1]) == named, (width, voice)
+            assert "^p Commands" in driver.rows()[-1]
+
+
+async def test_the_help_says_what_the_key_of_the_selection_copies() -> None:
+    async with console(size=(80, 24)) as driver:
+        await driver.press("f1")
+        assert "^c       Copy selection" in driver.screen()
+
+
 @pytest.mark.parametrize("key", ["M", "ctrl+e", "g", "m", "x", "d", "ctrl+p"])
 async def test_below_a_dialog_no_key_is_offered_that_does_nothing_in_it(key: str) -> None:
     async with console() as driver:

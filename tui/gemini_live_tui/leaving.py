@@ -116,7 +116,11 @@ class Leaving:
             self._app.call_later(self.hang_up_and_quit)
             return
         self._quit_armed = now
-        self._console.say(f"Press ctrl+c again to quit ({self._quit_key()} quits at once).", passing=True)
+        text = f"Press ctrl+c again to quit ({self._quit_key()} quits at once)."
+        copying = keys_of(BY_ID["copy-utterance"], self._console.settings.keymap)
+        if copying and not self._console.waiting:
+            text = f"{text} Nothing is selected to copy; {key_label(copying[0])} copies a row."
+        self._console.say(text, passing=True)
 
     def leave_for_choice(self, choice: Choice) -> None:
         """Hang up and quit; the caller of this console starts a session of `choice`."""

@@ -10,7 +10,7 @@ Scope = str
 """Name of the `places.Place` in which an action's keys work."""
 
 Group = Literal["Talk", "Write", "Read", "Inspect", "Change", "Debug", "Time", "Session", "Set up", "Console"]
-Bar = Literal["", "always", "voice", "prompt", "panes", "pane", "wide"]
+Bar = Literal["", "always", "voice", "prompt", "panes", "pane", "pane-wide", "wide"]
 
 GROUPS: tuple[Group, ...] = (
     "Talk",
@@ -54,7 +54,8 @@ class Action:
     """True when a pane may use its keys for an action of its own."""
     bar: Bar = ""
     """Case in which the key bar shows it: in voice mode, while the prompt has the cursor, while no field has it
-    (`panes`), while the pane of its scope has the focus (`pane`), where there is room left (`wide`)."""
+    (`panes`), while the pane of its scope has the focus (`pane`), where there is room left (`wide`), or both
+    (`pane-wide`)."""
     bar_in: tuple[Scope, ...] = ()
     """Further panes in which the key bar shows it."""
     palette: bool = True

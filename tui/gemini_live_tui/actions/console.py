@@ -9,7 +9,7 @@ ACTIONS: tuple[Action, ...] = (
         "copy",
         "ctrl+c",
         "copy_or_quit",
-        "Copy",
+        "Copy selection",
         "Copy the selection; without one, press twice to quit",
         "Console",
         scope="app",

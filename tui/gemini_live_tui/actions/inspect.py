@@ -249,7 +249,7 @@ ACTIONS: tuple[Action, ...] = (
         "Inspect",
         slash="why",
         anywhere=True,
-        bar_in=("phase", "watchers", "state", "tools", "tasks"),
+        bar_in=("phase", "watchers", "tools", "tasks"),
         bar="wide",
     ),
     Action(

@@ -93,6 +93,7 @@ ACTIONS: tuple[Action, ...] = (
         "Copy the paragraph under the cursor, or the last utterance in sight",
         "Read",
         scope="transcript",
+        bar="pane-wide",
     ),
     Action(
         "play-utterance",

@@ -77,7 +77,7 @@ class KeyBar(Row):
     def runs(self, width: int) -> Sequence[Run]:
         """Return as many actions as fit, in the table's order, help and quit always."""
         every = [] if self._now.covered else [action for action in ACTIONS if self._offers(action)]
-        offered = list(every)
+        offered = [action for action in every if action.bar != "pane-wide"]
         self._room_for_note, self._gap = True, 2
         spare = [action for action in offered if self._is_spare(action)]
         while spare and self._width(offered) > width:
@@ -95,6 +95,7 @@ class KeyBar(Row):
             else:
                 offered.remove((expendable or offered)[-1])
         offered = self._filled(offered, every, width)
+        offered = self._with_extras(offered, every, width)
         runs: list[Run] = []
         self._places = []
         at = 0
@@ -128,7 +129,22 @@ class KeyBar(Row):
         return ("help", "quit", "send", "write", "next-pane", "interrupt", "close-notice", *mode)
 
     def _is_spare(self, action: Action) -> bool:
-        return action.bar == "wide" and self._now.place not in action.bar_in
+        return action.bar in ("wide", "pane-wide") and self._now.place not in action.bar_in
+
+    def _with_extras(self, offered: list[Action], every: list[Action], width: int) -> list[Action]:
+        """Return the actions with those of the pane for which there is room left.
+
+        They may take the room of a remark, but not that of tmux, which says how a key is pressed.
+        """
+        for action in (one for one in every if one.bar == "pane-wide"):
+            more, had_room = [one for one in every if one is action or one in offered], self._room_for_note
+            if self._width(more) > width:
+                self._room_for_note = had_room and self._tmux
+            if self._width(more) <= width:
+                offered = more
+            else:
+                self._room_for_note = had_room
+        return offered
 
     def _offers(self, action: Action) -> bool:
         now = self._now
@@ -149,6 +165,7 @@ class KeyBar(Row):
             "prompt": now.place == "prompt",
             "panes": not now.typing,
             "pane": action.scope == now.place and not now.typing,
+            "pane-wide": action.scope == now.place and not now.typing,
         }
         return shows.get(action.bar, False)
 
