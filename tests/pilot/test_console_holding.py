@@ -64,6 +64,33 @@ async def test_what_comes_first_stands_behind_a_pause() -> None:
         assert "the next decision: turn ends · 0 s · 1 decision waits" in driver.screen()
 
 
+async def test_in_a_small_terminal_a_pause_names_what_comes_first_without_a_cut() -> None:
+    async with console(size=(80, 24)) as driver:
+        driver.link.emit(
+            ev.AgentHeld(by="pause", at="the next decision"),
+            ev.AgentHolding(answers=1, steps=4, next="generation complete"),
+        )
+        await driver.settle()
+        assert "HELD  at generation complete · 0 s · 5 wait · F7 step" in driver.screen()
+
+
+async def test_a_call_that_waits_for_a_held_agent_does_not_count_as_running() -> None:
+    async with console(size=(80, 24)) as driver:
+        call = ev.ToolCalled(call_id="one", name="add_item", args={"dish": "pasta"})
+        driver.link.emit(ev.AgentHeld(by="pause", at="the next decision"), call)
+        await driver.settle()
+        assert 'add_item(dish="pasta") → held' in driver.screen()
+        await driver.press("7")
+        await driver.settle()
+        assert "held 0 ms" in driver.screen()
+        assert "1 held" in driver.screen()
+        driver.link.emit(ev.AgentReleased(how="continue", seconds=4.0))
+        await driver.settle()
+        assert "1 running" in driver.screen()
+        await driver.press("1")
+        assert 'add_item(dish="pasta") → running' in driver.screen()
+
+
 async def test_a_bad_expression_is_pointed_at_and_nothing_of_it_is_lost() -> None:
     async with console() as driver:
         await broken(driver)

@@ -329,11 +329,12 @@ class TurnMeasured(Payload):
     """Latency of a turn by stages, and its tokens.
 
     `latency_ms` runs from the end of the user's speech, or the Enter key, to the first sample at the speaker; null when
-    none was played. Without a speaker, or sound, it runs to the first words or sample handed over. `stages` are its
-    parts in ms, null when not measured: they add up to it, exactly, which is `total`. `first_byte_ms` runs to the
-    arrival of that sample; null in older journals, where `latency_ms` was that. `source` is what marked the end of the
-    user's input, `end_of_speech_s` its time in seconds since the session's start. `duration_ms` runs from the turn's
-    first activity to its end. `prompt` and `response` are tokens by modality.
+    none was played. Without a speaker, or sound, it runs to the first words or sample handed over. The time for which
+    the agent was held before the answer came is left out. `stages` are its parts in ms, null when not measured: they
+    add up to it, exactly, which is `total`. `first_byte_ms` runs to the arrival of that sample; null in older journals,
+    where `latency_ms` was that. `source` is what marked the end of the user's input, `end_of_speech_s` its time in
+    seconds since the session's start. `duration_ms` runs from the turn's first activity to its end. `prompt` and
+    `response` are tokens by modality.
     """
 
     type: ClassVar[str] = "turn.measured"

@@ -109,6 +109,7 @@ NOT_INPUTS: dict[str, tuple[str, ...]] = {
         "session.core.tool_calls.MAX_IDS",
         "session.endpointing.activity.MAX_WAIT_S",
         "session.link.controller.MAX_RANGES",
+        "session.metrics.telemetry.MAX_HOLDS",
         "session.metrics.telemetry.MAX_TURNS",
         "set_up.recent.MAX_AGENTS",
         "speech_map.MAX_PLACES",

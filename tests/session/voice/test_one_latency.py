@@ -15,6 +15,7 @@ from tests.session.talking import SECOND_OF_SPEECH, Talk, agent, talk
 from tests.support.command_line import run
 from tests.support.recordings import Recorder
 
+from gemini_live_runtime import commands as cmd
 from gemini_live_runtime import events as ev
 from gemini_live_runtime.audio.file_audio import FileAudio
 from gemini_live_runtime.audio.interface import AudioIO, AudioListener, AudioOpened
@@ -77,6 +78,20 @@ async def with_tool(t: Talk) -> None:
     await t.calls("clock")
     await t.passes(0.7)
     await t.says("Noon.")
+    await sound(t)
+    await t.passes(0.5)
+    await t.ends()
+
+
+async def while_held(t: Talk) -> None:
+    """Answer a typed text 0.7 s after the end of a hold of 4 s."""
+    await t.types("what time is it now")
+    await t.commands(cmd.HoldAgent())
+    await t.calls("clock")
+    await t.passes(4.0)
+    await t.commands(cmd.ReleaseAgent())
+    await t.passes(0.7)
+    await t.says("One.")
     await sound(t)
     await t.passes(0.5)
     await t.ends()
@@ -146,7 +161,7 @@ async def every_turn(folder: Path, *, silent: bool) -> Held:
     def speaker() -> AudioIO:
         return NoAudio() if silent else Speaker(None, folder / "out.wav")
 
-    return await hold(folder, speaker, spoken, typed, with_tool, cut_before_sound, in_words)
+    return await hold(folder, speaker, spoken, typed, with_tool, cut_before_sound, in_words, while_held)
 
 
 @pytest.mark.parametrize("silent", [False, True], ids=["speaker", "no speaker"])
@@ -154,9 +169,10 @@ async def test_all_places_show_the_same_latency_of_a_turn(tmp_path: Path, silent
     held = await every_turn(tmp_path, silent=silent)
     view, cards = held.view, held.view.agent_view.turns
     unheard = set() if silent else {4}
-    assert {m.of_turn for m in held.measured} == {1, 2, 3, 4, 5}
-    assert held.latencies.keys() == {1, 2, 3, 4, 5} - unheard
+    assert {m.of_turn for m in held.measured} == {1, 2, 3, 4, 5, 6}
+    assert held.latencies.keys() == {1, 2, 3, 4, 5, 6} - unheard
     assert all(held.completed[turn] in (None, ms) for turn, ms in held.latencies.items())
+    assert held.latencies[6] < 1500, "the time for which the agent was held is no latency"
     # The event's parts, and those that are printed, add up.
     plain = run("replay", "--plain", "--detail", "all", str(held.folder)).out
     text = run("export", "--as", "text", "--no-redact", "--to", "-", str(held.folder)).out
@@ -213,7 +229,7 @@ async def test_all_places_show_the_same_latency_of_a_turn(tmp_path: Path, silent
     assert held.figures["text_latency"]["count"] + held.figures["response_latency"]["count"] == len(values)
     assert held.figures["first_byte"]["count"] == len(held.measured)
     assert round(held.latencies[1]) == held.figures["last_response_latency_ms"]
-    assert held.latencies[5] == held.figures["text_latency"]["last_ms"]
+    assert held.latencies[6] == held.figures["text_latency"]["last_ms"]
     document = run("export", "--to", "-", str(held.folder)).out
     assert f"median {p50:.0f} ms, worst {max(values):.0f} ms ({len(values)} turns)" in document
     assert f"**Model** 0:00, {held.latencies[3]:.0f} ms" in document

@@ -190,3 +190,38 @@ def test_a_local_mark_of_long_ago_is_not_the_end_that_the_server_tells(telemetry
     telemetry.model_audio(T0 + 12.3, 10)
     telemetry.turn_completed(T0 + 13)
     assert waterfall(telemetry).end_of_speech_s == pytest.approx(12)
+
+
+def test_the_time_for_which_the_agent_was_held_is_left_out(with_speaker: SessionTelemetry) -> None:
+    with_speaker.text_sent(T0 + 1)
+    with_speaker.turn_started(T0 + 1, 1, "typed")
+    with_speaker.released(T0 + 5.5, 4.0)
+    with_speaker.model_audio(T0 + 5.8, 10)
+    with_speaker.on_playback_started(T0 + 5.9)
+    with_speaker.turn_completed(T0 + 7)
+    assert waterfall(with_speaker).server_ms == pytest.approx(800)
+    assert waterfall(with_speaker).total_ms == pytest.approx(900)
+
+
+def test_of_a_hold_that_began_before_the_input_only_the_time_behind_it_is_left_out(
+    with_speaker: SessionTelemetry,
+) -> None:
+    with_speaker.text_sent(T0 + 3)
+    with_speaker.turn_started(T0 + 3, 1, "typed")
+    with_speaker.released(T0 + 5, 4.0)
+    with_speaker.model_audio(T0 + 5.2, 10)
+    with_speaker.on_playback_started(T0 + 5.3)
+    with_speaker.turn_completed(T0 + 7)
+    assert waterfall(with_speaker).total_ms == pytest.approx(300)
+
+
+def test_an_answer_that_came_while_the_agent_was_held_was_not_delayed_by_that(
+    with_speaker: SessionTelemetry,
+) -> None:
+    with_speaker.text_sent(T0 + 1)
+    with_speaker.turn_started(T0 + 1, 1, "typed")
+    with_speaker.model_audio(T0 + 2, 10)
+    with_speaker.on_playback_started(T0 + 2.1)
+    with_speaker.released(T0 + 6, 4.5)
+    with_speaker.turn_completed(T0 + 7)
+    assert waterfall(with_speaker).total_ms == pytest.approx(1100)

@@ -67,11 +67,15 @@ class HeldRow(Row):
         if held is None:
             return ()
         # A paused agent waits for its first event, before which it is held.
-        place = f"{held.at}: {held.next}" if held.next and held.next != held.at else held.at
+        places = [f"{held.at}: {held.next}" if held.next and held.next != held.at else held.at]
+        if held.by == "pause" and held.next:
+            # The place is no breakpoint, and "the next decision" says nothing once that is known.
+            places.append(held.next)
         full, brief, shortest = self._waits(held)
         forms = ((1, full), (2, full), (2, brief), (2, shortest), (2, ""), (0, ""))
         tails = [self._tail(words, waits) for words, waits in forms]
         widths = [width - len("  HELD  at ") - sum(cell_len(text) for text, _ in tail) for tail in tails]
+        place = next((one for one in places if max(widths[:5]) >= cell_len(one)), places[0])
         whole = next((at for at in range(5) if widths[at] >= cell_len(place)), None)
         chosen = next((at for at in range(3, 6) if widths[at] >= LEAST_PLACE), 5) if whole is None else whole
         place = fit(place, max(1, widths[chosen]), self._ellipsis)

@@ -9,7 +9,7 @@ from typing import Any, ClassVar
 from rich.cells import cell_len
 from textual.binding import BindingType
 
-from gemini_live_runtime.journal.fold.agent_view import ToolRun
+from gemini_live_runtime.journal.fold.agent_view import Hold, ToolRun
 from gemini_live_runtime.journal.fold.packing import unpack
 from gemini_live_runtime.journal.fold.view import Dirty, SessionView
 from gemini_live_runtime.text import sanitise_line
@@ -55,7 +55,8 @@ class Tools(RowList):
         """Return the number of calls of each status."""
         counts: dict[str, int] = {}
         for run in self._view.agent_view.tools.values():
-            counts[word_of(run)] = counts.get(word_of(run), 0) + 1
+            word = word_of(run, self._view.agent_view.held)
+            counts[word] = counts.get(word, 0) + 1
         return f" {self._glyphs.separator} ".join(f"{count} {word}" for word, count in counts.items())
 
     def selectable(self, row: str) -> bool:
@@ -67,7 +68,7 @@ class Tools(RowList):
         run = self._view.agent_view.tools.get(row)
         if run is None:
             return [(f"  {fit(row, width - 2, self._glyphs.ellipsis)}", "quiet")]
-        word = word_of(run)
+        word = word_of(run, self._view.agent_view.held)
         ms = max(0.0, self._elapsed - run.t) * 1000 if run.end is None else run.ms
         state = word if ms is None else f"{word} {duration_text(ms)}"
         left = f" {clock_text(run.t)}  "
@@ -109,7 +110,8 @@ class Tools(RowList):
         args, result = unpack(run.args), unpack(run.result)
         took = "" if run.ms is None else f" {self._glyphs.separator} {duration_text(run.ms)}"
         delivery = "given to the model" if run.delivered else "not given to the model"
-        facts = f"{word_of(run)}{took} {self._glyphs.separator} called at {clock_text(run.t)} in turn {run.turn}"
+        word = word_of(run, self._view.agent_view.held)
+        facts = f"{word}{took} {self._glyphs.separator} called at {clock_text(run.t)} in turn {run.turn}"
         parts: list[tuple[str, Any]] = [("", facts), ("Arguments", args)]
         if run.end is not None:
             parts.append((f"Result, {delivery}", result))
@@ -121,9 +123,13 @@ class Tools(RowList):
         self.set_rows([EMPTY])
 
 
-def word_of(run: ToolRun) -> str:
-    """Return a call's status in a word."""
-    return "background" if run.status == "running" and run.acknowledged else run.status
+def word_of(run: ToolRun, held: Hold | None) -> str:
+    """Return a call's status in a word; one that came while the agent is `held` waits."""
+    if run.status != "running":
+        return run.status
+    if run.acknowledged:
+        return "background"
+    return "held" if held is not None and run.t >= held.t else "running"
 
 
 def plain_json(packed: str, *, brackets: bool = True) -> str:

@@ -199,11 +199,12 @@ class Transcript(LineList):
         return self._view.blocks[at] if 0 <= at < len(self._view.blocks) else None
 
     def item_rev(self, index: int) -> int:
-        """Return a number of the block's revision, turn's stages and spoken words."""
+        """Return a number of the revision, turn's stages, hold and spoken words."""
         block = self._block(index)
         if block is None:
             return -1
-        return (2 * block.rev + (self._measured(block) is not None)) << _CHARS_BITS | self._lit(block)
+        facts = 2 * (self._measured(block) is not None) + self._is_held(block)
+        return (4 * block.rev + facts) << _CHARS_BITS | self._lit(block)
 
     def item_open(self, index: int) -> bool:
         """Return True for a block that grows or is spoken, or a tool that runs."""
@@ -265,6 +266,11 @@ class Transcript(LineList):
         card = self._view.agent_view.turns.get(block.turn)
         return card if card is not None and card.stage_names else None
 
+    def _is_held(self, block: Block) -> bool:
+        """Return True for a call that waits because the agent is held."""
+        held = self._view.agent_view.held
+        return block.kind == "tool" and not block.done and held is not None and block.t >= held.t
+
     def _body(self, block: Block, room: int, said: int) -> Iterator[Run]:
         text = block.text.replace("\t", "    ").rstrip()
         if block.kind == "tool":
@@ -317,7 +323,7 @@ class Transcript(LineList):
     def _tool(self, block: Block, text: str) -> Iterator[Run]:
         yield text, "said"
         if not block.done:
-            yield f" {self._glyphs.arrow} running", "quiet"
+            yield f" {self._glyphs.arrow} {'held' if self._is_held(block) else 'running'}", "quiet"
             return
         style = "good" if block.status == "ok" else "warn"
         yield f" {self._glyphs.arrow} {block.status}", style

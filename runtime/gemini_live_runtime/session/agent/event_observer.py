@@ -83,6 +83,7 @@ class EventObserver:
         subscribe(self._on_voice, ev.VoiceMarked)
         subscribe(self._on_usage, ev.UsageReported)
         subscribe(self._on_notice, ev.Notice)
+        subscribe(self._on_released, ev.AgentReleased)
         subscribe(self._ask_rules, ignore=NOT_FOR_RULES)
         subscribe(self._show_patterns, ignore=NOT_FOR_PATTERNS)
 
@@ -204,6 +205,10 @@ class EventObserver:
         if isinstance(event.payload, ev.Notice) and event.payload.code == "no-answer":
             # The answer that a prompt waited for is not coming.
             self.release_prompt()
+
+    def _on_released(self, event: ev.Event) -> None:
+        if isinstance(event.payload, ev.AgentReleased):
+            self._agent.telemetry.released(self._agent.clock.now(), event.payload.seconds)
 
     def release_prompt(self) -> None:
         """Ask the rules again about an armed prompt: what it waited for may be over."""

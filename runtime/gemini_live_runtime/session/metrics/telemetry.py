@@ -8,6 +8,7 @@ latency of a turn is counted once: when the turn is over and its sound was playe
 
 from __future__ import annotations
 
+from collections import deque
 from collections.abc import Callable, Mapping
 from dataclasses import field
 from typing import Any, Literal
@@ -18,6 +19,9 @@ from gemini_live_runtime.session.core.status import ANSWER_PATIENCE_S, OWED_PATI
 from gemini_live_runtime.session.core.turns import OpenedBy
 from gemini_live_runtime.session.metrics.distribution import Distribution
 from gemini_live_runtime.session.metrics.waterfall import Answer, Input, LatencySource, Waterfall
+
+MAX_HOLDS = 64
+"""Last times kept for which the agent was held: more within one turn count as the server's time."""
 
 MAX_TURNS = 16
 """Completed turns whose metrics are kept: a turn's end may be worked through after the next one has ended."""
@@ -87,6 +91,7 @@ class SessionTelemetry:
         self._open: _Turn | None = None
         self._last: _Turn | None = None
         self._completed: dict[int, _Turn] = {}
+        self._holds: deque[tuple[float, float]] = deque(maxlen=MAX_HOLDS)
         self._voice_since: float | None = None
         self._voice_until: float | None = None
         self._tokens: dict[str, dict[str, int]] = {}
@@ -179,9 +184,17 @@ class SessionTelemetry:
             return
         # Else an answer to no input, or to a local mark too old to be its cause.
         turn.answer.first_frame, turn.answer.has_speaker = now, self._has_speaker
+        turn.answer.holds = tuple(self._holds)
         # The round trip of now: later pings do not change an answer that has begun.
         if self._round_trips.last is not None:
             turn.answer.round_trip_s = self._round_trips.last / 1000
+
+    def released(self, now: float, held_s: float) -> None:
+        """Note that the agent goes on after it was held for `held_s` seconds.
+
+        The latency of an answer that comes after that leaves them out. One that came meanwhile was not delayed.
+        """
+        self._holds.append((now - held_s, now))
 
     def model_audio(self, now: float, byte_count: int, *, cut: bool = False) -> None:
         """Count a chunk of the model's audio (`byte_count` bytes of s16le).

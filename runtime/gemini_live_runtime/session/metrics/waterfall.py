@@ -24,7 +24,8 @@ class Waterfall:
 
     None for what cannot be measured. The time of such a stage is then part of its neighbour. Without a measured round
     trip the network's time is part of `server`, or of `hang_over` where the server's mark ended that. Without the end
-    of the hang-over, `server` includes the hang-over too. Tools that run before the answer are part of `server`.
+    of the hang-over, `server` includes the hang-over too. Tools that run before the answer are part of `server`. The
+    time for which the agent was held, at a breakpoint or by the operator, is part of no stage.
 
     `end_of_speech_s` is the zero of the waterfall, in seconds since the session's start: the end of the user's speech,
     or the Enter key. `total_ms` goes from there to the first sample at the speaker. In a session without a speaker, and
@@ -119,6 +120,8 @@ class Answer:
     played_at: float | None = None
     speaker_ms: float | None = None
     round_trip_s: float | None = None
+    holds: tuple[tuple[float, float], ...] = ()
+    """Times, from and to, for which the agent was held before it came; they delayed it."""
     has_speaker: bool = True
     """True when its sound is played; otherwise it counts as soon as it is handed over."""
     is_cut: bool = False
@@ -159,6 +162,7 @@ class Answer:
         if arrived is None:
             return found
         hang_over, trip, server = self._way_to(arrived, self.input, zero)
+        server = max(0.0, server - self._held_s(zero, arrived))
         way = (hang_over, trip, server, trip)
         first_byte = sum(part or 0.0 for part in way)
         total = first_byte * 1000 + (_ms(buffer) or 0.0) + (speaker or 0.0)
@@ -194,6 +198,9 @@ class Answer:
             trip = self._trip(whole)
             server = whole - trip
         return hang_over, trip / 2 if measurable else None, server
+
+    def _held_s(self, zero: float, arrived: float) -> float:
+        return sum(max(0.0, min(end, arrived) - max(start, zero)) for start, end in self.holds)
 
     def _trip(self, at_most: float) -> float:
         return min(self.round_trip_s or 0.0, max(0.0, at_most))
