@@ -255,6 +255,14 @@ def test_lines_of_standard_input_are_sent_one_by_one_until_its_end() -> None:
     assert [line for line in ended.out.splitlines() if line.startswith("user:")] == ["user: one", "user: two"]
 
 
+def test_a_line_of_a_file_waits_for_the_answer_to_the_one_before() -> None:
+    ended = run("talk", "restaurant", "--backend", "local", "--fast", stdin="two pasta please\nand a coffee\n")
+    said = [line for line in ended.out.splitlines() if line.startswith(("user:", "model:"))]
+    first, second = said.index("user: two pasta please"), said.index("user: and a coffee")
+    assert any("2 pasta, 22 dollars" in line for line in said[first:second]), said
+    assert any("1 coffee, 25 dollars" in line for line in said[second:]), said
+
+
 def test_an_empty_standard_input_ends_the_conversation_without_an_answer() -> None:
     with FakeLiveServer() as server:
         ended = run("talk", "--backend", server.url, "--record", "off")

@@ -72,6 +72,8 @@ class HeadlessConversation:
         self._session_created = asyncio.Event()
         self._text_taken = asyncio.Event()
         """Set when the last text was sent to the model, or refused."""
+        self._consent_asked = asyncio.Event()
+        """Set while a call waits for a yes or a no."""
         self._count = 0
         self._failure: Exception | None = None
         self._end_asked = False
@@ -193,6 +195,10 @@ class HeadlessConversation:
 
         if isinstance(payload, ev.TextSent | ev.CommandRefused) and payload.command_id == self._command_id:
             self._text_taken.set()
+        if isinstance(payload, ev.ConsentAsked):
+            self._consent_asked.set()
+        elif isinstance(payload, ev.ConsentGiven):
+            self._consent_asked.clear()
         if isinstance(payload, ev.ConnectionClosed) and not (payload.requested or payload.moved):
             self._closed = payload
         elif isinstance(payload, ev.LinkGivenUp) and self._closed is not None:
@@ -295,7 +301,27 @@ class HeadlessConversation:
             if not line:
                 return
             if line.strip():
+                is_file = not sys.stdin.isatty()
+                if is_file:
+                    await self._until_next_line()
                 await self._type(engine, line.strip())
+                if is_file:
+                    await self._text_taken.wait()
+
+    async def _until_next_line(self) -> None:
+        """Return when the model has answered, or a call waits for a yes or a no.
+
+        Lines of a file come at once, while a text that is typed interrupts the answer to the one before.
+        """
+        assert self._session is not None
+        quiet = asyncio.create_task(self._session.until_quiet(0.0))
+        try:
+            while not (quiet.done() or self._consent_asked.is_set()):
+                asked = asyncio.create_task(self._consent_asked.wait())
+                await asyncio.wait((quiet, asked), return_when=asyncio.FIRST_COMPLETED)
+                asked.cancel()
+        finally:
+            quiet.cancel()
 
     async def _type(self, engine: InProcessEngine, text: str) -> None:
         from gemini_live_runtime.commands import Command, SendText
