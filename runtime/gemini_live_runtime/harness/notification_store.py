@@ -72,6 +72,7 @@ class NotificationStore:
             dedupe_key=new.dedupe_key and redactor.text(check_text(new.dedupe_key, field="dedupe_key")),
             expires_at_ms=new.expires_at_ms,
             due_at_ms=new.due_at_ms,
+            agent=new.agent and redactor.text(check_text(new.agent, field="agent")),
         )
         with self._locked():
             known = self._read(notification_id) if notification_id else None

@@ -57,7 +57,8 @@ class NewNotification:
     """Notification to queue.
 
     One with the `dedupe_key` of a notification that is not acknowledged replaces its text. After `expires_at_ms` (Unix
-    milliseconds) it is no longer told, and before `due_at_ms` not yet.
+    milliseconds) it is no longer told, and before `due_at_ms` not yet. Only the `agent` that has set it speaks it: in a
+    session of another one a notice tells of it. Without one, any agent does.
     """
 
     title: str
@@ -69,13 +70,15 @@ class NewNotification:
     dedupe_key: str | None = None
     expires_at_ms: int | None = None
     due_at_ms: int | None = None
+    agent: str | None = None
 
 
 @keyword_record
 class HarnessNotification:
     """Notification. Times are Unix milliseconds; `attempts` counts deliveries begun.
 
-    `reason` says why the last delivery did not succeed. Before `due_at_ms` it waits. A file needs a title only: read,
+    `reason` says why the last delivery did not succeed. Before `due_at_ms` it waits. `agent`
+    is the agent that has set it. A file needs a title only: read,
     it has the id of its name and the time of its last change.
     """
 
@@ -96,6 +99,7 @@ class HarnessNotification:
     dedupe_key: str | None = None
     expires_at_ms: Milliseconds | None = None
     due_at_ms: Milliseconds | None = None
+    agent: str | None = None
     attempts: Count = 0
     reason: str | None = None
     version: int = VERSION

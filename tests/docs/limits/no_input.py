@@ -173,6 +173,7 @@ NOT_INPUTS: dict[str, tuple[str, ...]] = {
         "local.language.written_out._MAX_CELL",
         "panes.timeline_lanes._MAX_BEFORE",
         "redactor._MAX_CODE",
+        "session.agent.harness.foreign_notifications._MAX_WAIT_S",
         "session.agent.harness.session_notifications._MAX_MS",
         "session.core.speech_pace.MAX_CHARS",
         "session.core.speech_pace.MAX_RATIO",

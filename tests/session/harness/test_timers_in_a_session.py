@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 from tests.session.announcing import announced, answer, on_virtual_time, records, titles
-from tests.session.talking import agent, talk
+from tests.session.talking import Talk, agent, talk
 
 from gemini_live_runtime import Live
 from gemini_live_runtime import events as ev
@@ -250,3 +250,36 @@ async def test_a_file_with_an_impossible_time_hides_no_other(tmp_path: Path, due
         await t.turn("set a timer", "It is set.")
         await t.passes(61.0)
         assert titles(t) == ["the tea"]
+
+
+async def test_the_timer_of_another_agent_is_told_by_a_notice_and_not_spoken(tmp_path: Path) -> None:
+    async with talk(cook(), harness=on_virtual_time(tmp_path)) as t:
+        await t.turn("hello", "Good day.")
+        due_at_ms = round((LoopClock().wall() + 60) * 1000)
+        timer = NewNotification(title="pasta", source="timer", due_at_ms=due_at_ms, agent="concierge")
+        await t.handle.harness.notify(timer)
+        await t.passes(58.0)
+        assert told(t) == []
+        await t.passes(8.0)
+        assert told(t) == ["The timer of concierge is over: pasta"]
+        assert announced(t) == []
+        await t.passes(60.0)
+        assert told(t) == ["The timer of concierge is over: pasta"]
+    (one,) = records(tmp_path)
+    assert (one.status.value, one.reason) == ("expired", "a notice told of it in a session of another agent")
+
+
+async def test_a_timer_is_set_in_the_name_of_its_agent_which_speaks_it_in_a_later_session(tmp_path: Path) -> None:
+    async with talk(cook(), harness=on_virtual_time(tmp_path)) as t:
+        await t.calls("timer", text="the tea", seconds=60)
+        name = t.all(ev.SessionStarted)[0].agent
+    assert [one.agent for one in records(tmp_path)] == [name]
+    async with talk(cook(), harness=on_virtual_time(tmp_path)) as t:
+        await t.turn("hello", "Good day.")
+        await t.passes(70.0)
+        assert titles(t) == ["the tea"]
+
+
+def told(t: Talk) -> list[str]:
+    """Return the notices of other agents' timers."""
+    return [notice.text for notice in t.all(ev.Notice) if notice.code == "notification"]

@@ -230,6 +230,7 @@ class Records:
             dedupe_key=one.dedupe_key,
             expires_at_ms=expires,
             due_at_ms=None if one.is_due(wall_ms) else one.due_at_ms,
+            agent=one.agent,
         )
         self._opened.notifications.queue(new, notification_id=notification_id)
         poke_deliverer(self.paths)

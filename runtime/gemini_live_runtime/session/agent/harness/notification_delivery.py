@@ -24,6 +24,7 @@ from gemini_live_runtime.harness.notifications import HarnessNotification, Notif
 from gemini_live_runtime.harness.paths import HarnessPaths, may_exist
 from gemini_live_runtime.harness.pump import Deliver, Expire, GiveUp, PassiveNotificationPump, PumpStep, Requeue
 from gemini_live_runtime.redactor import redactor
+from gemini_live_runtime.session.agent.harness.foreign_notifications import SHOWN, ForeignNotifications
 from gemini_live_runtime.session.agent.harness.notification_events import NotificationEvents
 from gemini_live_runtime.session.agent.harness.silence import Silence, is_of_user
 from gemini_live_runtime.session.agent.harness.withheld_notifications import Withheld
@@ -75,6 +76,7 @@ class NotificationDelivery:
         self._in_the_way = ""
         self._events = NotificationEvents(agent)
         self._withheld = Withheld(agent, self.look)
+        self._foreign = ForeignNotifications(agent)
         self._is_watched = True
         self._timer: asyncio.TimerHandle | None = None
         self._poll: asyncio.TimerHandle | None = None
@@ -119,7 +121,7 @@ class NotificationDelivery:
         self._poll = asyncio.get_running_loop().call_later(POLL_S, self._on_poll)
         if not self._is_alone and (self._delivery is None or self._delivery.needs_look):
             self.look()
-        if self._pump.has_come_due(self._wall_ms()):
+        if self._pump.has_come_due(self._wall_ms()) or self._foreign.wait_s(self._wall_ms()) == 0:
             self.advance()
 
     def look(self) -> None:
@@ -141,7 +143,8 @@ class NotificationDelivery:
                     continue
                 listing = await self._harness.call(self._open_ones)
                 if listing is not None and not self._closed:
-                    self._pump.on_records(one for one in listing.records if one.id not in self._withheld)
+                    own = self._foreign.without(listing.records)
+                    self._pump.on_records(one for one in own if one.id not in self._withheld)
                     self._events.forget({one.id for one in listing.records})
                     self.advance()
         except GeminiLiveError as error:
@@ -250,6 +253,8 @@ class NotificationDelivery:
         if self._closed or self._agent.host.is_over:
             return
         now, wall_ms = self._agent.clock.now(), self._wall_ms()
+        for one in () if self._is_alone else self._foreign.tell_due(wall_ms):
+            self._write(Expire(one, SHOWN))
         self._in_the_way = self._reason(now)
         while (step := self._pump.next_step(now, wall_ms, self._in_the_way)) is not None:
             if isinstance(step, Deliver):
@@ -268,7 +273,7 @@ class NotificationDelivery:
         if self._timer is not None:
             self._timer.cancel()
             self._timer = None
-        waits = [self._pump.wait_s(now, wall_ms)]
+        waits = [self._pump.wait_s(now, wall_ms), None if self._is_alone else self._foreign.wait_s(wall_ms)]
         if self._pump.has_waiting:
             waits += [end - now for reason, end in self._silence.ends() if reason == self._in_the_way]
         if due := [wait for wait in waits if wait is not None]:

@@ -56,7 +56,8 @@ class SessionNotifications:
     async def set_timer(self, text: str, *, seconds: float | None = None, at: str = "") -> dict[str, Any]:
         """Queue a text for a time; raise `HarnessError` for one that cannot be."""
         due = due_time(self._agent.clock.wall(), seconds=seconds, at=at)
-        new = NewNotification(title=redactor.text(text), source=TIMER, due_at_ms=round(due * 1000))
+        agent = self._agent.plan.name
+        new = NewNotification(title=redactor.text(text), source=TIMER, due_at_ms=round(due * 1000), agent=agent)
 
         def queue(harness: Harness) -> HarnessNotification:
             if len(_timers(harness)) >= MAX_TIMERS:
