@@ -93,3 +93,8 @@ def test_a_corrected_timer_leaves_one_running() -> None:
         "answers": ["1 running"],
     }
     assert "You have 1 running: 20 minutes" in measure(line).turn.answer
+
+
+def test_an_answer_to_two_wishes_asks_on_only_once() -> None:
+    line = {"agent": "restaurant", "before": ["a pasta"], "say": "no pasta and a fish", "asks": True}
+    assert measure(line).turn.answer == "Your order is empty now. That's 1 fish, 14 dollars. Anything else?"

@@ -42,6 +42,12 @@ WISHES = {
 _OF_A_CHANGE = re.compile(r"\b(?:add|take (?:off|the)|which|how many|instead)\b")
 """Questions to which a yes agrees to no order: "What should I take off?"."""
 
+_IT_IS_RIGHT = re.compile(
+    r"\b(?:(?:that|it|order|everything|all) (?:is|was) (?:all |quite )?(?:right|correct|fine|good|ok|okay)"
+    r"|all (?:right|correct) as it is|as it is|leave it (?:as it is|like that)|correct)\b"
+)
+"""Words that agree to an order after any question: "no, that is right"."""
+
 _GOES_ON = re.compile(r"\b(?:(?:no|but) (?:wait|sorry|actually)|hold on|hang on|wait|not yet|how (?:much|long|many))\b")
 """Words by which an end of the order is taken back, or put off by a question."""
 
@@ -53,8 +59,10 @@ _ORDER = frozenset({"order", "food", "meal", "table", "bill", "kitchen", "everyt
 
 def wishes(window: TranscriptWindow) -> dict[str, bool]:
     """Extract what the guest wants by regular expressions, without a model."""
-    found = wishes_in(words_to_act_on(window))
-    if _OF_A_CHANGE.search(last_question(window.asked).lower()):
+    said = words_to_act_on(window)
+    found = wishes_in(said)
+    is_of_a_change = _OF_A_CHANGE.search(last_question(window.asked).lower()) is not None
+    if is_of_a_change and not _IT_IS_RIGHT.search(" ".join(Words(said).plain)):
         found.pop("agrees", None)
     return found
 

@@ -271,3 +271,8 @@ def test_an_intent_that_calls_does_something_unless_it_only_reads() -> None:
 def test_a_call_that_neither_acts_nor_reads_is_refused(old: str, new: str, field: str) -> None:
     with pytest.raises(ConfigError, match=f"intent 'switch'.{field}"):
         parse_script(CALLING.replace(old, new), "lamp.toml")
+
+
+def test_a_known_field_has_to_name_a_slot() -> None:
+    with pytest.raises(ConfigError, match=r"intent 'switch'\.known"):
+        parse_script(CALLING.replace("call =", 'known = { order = "lamp" }\ncall ='), "lamp.toml")

@@ -24,6 +24,8 @@ REPAIRED = [
     ("restaurant", "one fish, wait, make that two fish", "two fish"),
     ("restaurant", "I'd like the soup, or no, rather the salad", "I'd like the salad"),
     ("restaurant", "by card, no, in cash", "in cash"),
+    ("restaurant", "no soup, I mean salad", "no salad"),
+    ("restaurant", "no, a soup, make it a salad", "no, a salad"),
     ("restaurant", "not the fish but the pasta", "the pasta"),
     ("restaurant", "not one coffee but two", "two coffee"),
     ("clinic", "a two, well, maybe a three", "a three"),
@@ -42,6 +44,9 @@ REPAIRED = [
 ]
 
 KEPT = [
+    ("restaurant", "no pasta, make it fish"),
+    ("restaurant", "cancel the pasta, make it a salad"),
+    ("restaurant", "not the soup, rather the salad"),
     ("clinic", "a two, maybe a three"),
     ("restaurant", "a pasta, no salad"),
     ("restaurant", "two soups and, sorry, a coffee please"),

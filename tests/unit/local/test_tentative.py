@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from gemini_live_runtime.local.understanding.tentative import Hedged, hedged, put_off
+from gemini_live_runtime.local.understanding.tentative import Hedged, hedged, partly_hedged, put_off
 
 
 @pytest.mark.parametrize(
@@ -26,8 +26,28 @@ def test_a_thought_is_told_from_an_answer(said: str) -> None:
     assert hedged(said) == Hedged("a taxi", is_thought=True)
 
 
+@pytest.mark.parametrize("said", ["a taxi or something", "a taxi, or whatever", "or a taxi", "hm, or a taxi"])
+def test_an_alternative_is_a_thought(said: str) -> None:
+    assert hedged(said) == Hedged("a taxi", is_thought=True)
+
+
+def test_what_is_firm_is_told_from_what_is_not() -> None:
+    assert partly_hedged("the soup and maybe a pasta") == ("the soup", "a pasta")
+    assert partly_hedged("a soup, a fish and I might have a coffee") == ("a soup, a fish", "a coffee")
+    assert partly_hedged("the soup or maybe the pasta") == ("", "")
+
+
 @pytest.mark.parametrize(
-    "said", ["a taxi", "could I have a taxi", "I was wondering if I could have a taxi", "maybe", ""]
+    "said",
+    [
+        "or rather a taxi",
+        "or else",
+        "a taxi",
+        "could I have a taxi",
+        "I was wondering if I could have a taxi",
+        "maybe",
+        "",
+    ],
 )
 def test_other_words_have_no_hedge(said: str) -> None:
     assert hedged(said) is None

@@ -11,7 +11,7 @@ from gemini_live_runtime.local.dialogue.dialogue_state import DialogueState
 from gemini_live_runtime.local.dialogue.instruction_notes import InstructionNotes
 from gemini_live_runtime.local.dialogue.slot_extractor import SlotExtractor
 from gemini_live_runtime.local.language.vocabulary import PAST
-from gemini_live_runtime.local.language.words import folded, name_words
+from gemini_live_runtime.local.language.words import folded, name_words, split_words
 from gemini_live_runtime.local.scripts.script_types import Cue, Intent, Scalar, Script, SlotRef
 from gemini_live_runtime.local.understanding.matching import Match, Matcher, SlotValue
 from gemini_live_runtime.local.understanding.meaning import MeaningMatcher
@@ -74,7 +74,7 @@ class IntentMatcher:
         found: list[_Found] = [
             ((match.cost, 0 if intent.after else 1, age), place, intent, match)
             for match, (place, intent, age) in zip(matches, applying, strict=True)
-            if match is not None
+            if match is not None and _is_known(intent, match, now)
         ]
         found.sort(key=lambda item: item[:2])
         if not found or (len(found) > 1 and _is_unsure(found[0], found[1])):
@@ -292,6 +292,14 @@ def _is_unsure(one: _Found, other: _Found) -> bool:
     differ = {call.tool for call in one[2].calls} != {call.tool for call in other[2].calls}
     is_close = one[0][1:] == other[0][1:] and other[3].cost - one[3].cost < _CLOSE
     return differ and is_close and one[3].cost > _UNEXPLAINED
+
+
+def _is_known(intent: Intent, match: Match, now: DialogueState) -> bool:
+    """Return True unless a slot's value is not named by the result that `intent` needs it in."""
+    return all(
+        any(word.startswith(str(match.slots.get(slot))) for word in split_words(str(now.known.get(name, ""))))
+        for name, slot in intent.known.items()
+    )
 
 
 def _usable(meant: tuple[Intent, ...], tools: Collection[str]) -> bool:

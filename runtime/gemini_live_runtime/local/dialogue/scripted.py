@@ -33,7 +33,7 @@ from gemini_live_runtime.local.understanding.accounting import Accounting
 from gemini_live_runtime.local.understanding.matching import Match, Matcher, SlotValue
 from gemini_live_runtime.local.understanding.mood import is_call_off
 from gemini_live_runtime.local.understanding.self_repair import SelfRepair
-from gemini_live_runtime.local.understanding.tentative import hedged, put_off
+from gemini_live_runtime.local.understanding.tentative import hedged, partly_hedged, put_off
 from gemini_live_runtime.local.understanding.utterance_words import Words
 
 _SOUNDS_LIKE = {"can": "can't", "can't": "can"}
@@ -280,7 +280,7 @@ class ScriptedDialogue:
         A response with a true `timeout` is a call that was given up.
         """
         parts = [self._outcome(outcome) for outcome in self._state.open.take(results, more=more)]
-        return self._state.add_reply(Reply(text=" ".join(part for part in parts if part)))
+        return self._state.add_reply(Reply(text=_asking_once(parts)))
 
     def learn(self, results: Sequence[tuple[ToolRequest, Mapping[str, Any]]], *, more: bool = False) -> None:
         """Take results of calls that get no answer; with `more` further results follow."""
@@ -374,6 +374,9 @@ class ScriptedDialogue:
         if later and self._clauses.wish_to_act_on(later, self._state) is not None:
             in_turn = self._clauses.different_wishes(f"{first}, and {later}", self._state)
             return self._call_each(in_turn) if in_turn else self._answer(first)
+        firm, maybe = partly_hedged(text)
+        if maybe and self._state.pending is None and self._clauses.wish_to_act_on(maybe, self._state) is not None:
+            return self._answer(firm)  # The answer asks on: what was only thought of can be said then.
         unsure = hedged(text)
         # "Maybe a soup" answers a question; by itself it may be a thought.
         if unsure is None or (self.is_asking and not unsure.is_thought):
@@ -529,6 +532,15 @@ class ScriptedDialogue:
             if text:
                 return text
         return " ".join(self._wording.output_of(name, output) for name, output in outcome.outputs)
+
+
+def _asking_once(parts: Sequence[str]) -> str:
+    """Return the parts as one text: where the last one ends with a question, no other does."""
+    said = [part for part in parts if part]
+    if not said or not said[-1].endswith("?"):
+        return " ".join(said)
+    earlier = [part.removesuffix(last_question(part)).strip() if part.endswith("?") else part for part in said[:-1]]
+    return " ".join([*filter(None, earlier), said[-1]])
 
 
 def _joined(replies: Sequence[Reply]) -> Reply:

@@ -35,9 +35,10 @@ that only name further values, as in "Rome and Oslo", make the call for each of 
 (lines, the first that fits is said: text, or `when` and `say`), `forget = true` (drops a question that is open),
 `remember = true` (lines and arguments of later intents may use its slots too), `during` (a text or a list of texts:
 matched only while the instruction or a note contains one of them), and `after` (the same: matched only when the model
-has just said one of them). `tells` (a list of fields of `[extract]`) lets it answer words that only extraction
-understands. A sentence whose parts, joined by commas or "and", mean the same intent makes its calls for each part.
-Where they mean different intents, each whole in itself, it makes the calls of all.
+has just said one of them), and `known` (a table of fields of results and slots, such as `order = "dish"`: matched only
+while `{known.order}` has the value of the slot among its words). `tells` (a list of fields of `[extract]`) lets it
+answer words that only extraction understands. A sentence whose parts, joined by commas or "and", mean the same intent
+makes its calls for each part. Where they mean different intents, each whole in itself, it makes the calls of all.
 
 An intent that calls a tool does something, as does one with `acts = true`. A sentence that only speaks of it, such as
 "do you take cards?" or "I might pay by card", does not lead to it (mood.py). One that says more than the intent, its

@@ -156,7 +156,7 @@ class ScriptReader:
     def _intent(self, index: int, raw: dict[str, Any]) -> Intent:
         name = self._text(raw, "name", f"intent {index}", required=True)
         where = f"intent {name!r}"
-        known = {"name", "say", "typed", "means", "during", "after", "call", "calls", "reply", "tells"}
+        known = {"name", "say", "typed", "means", "during", "after", "call", "calls", "reply", "tells", "known"}
         flags = {"acts", "again", "change", "each", "forget", "from_last_call", "reads", "remember"}
         self._only(raw, known | flags, where)
         say, typed = self._patterns(raw, "say", where), self._patterns(raw, "typed", where)
@@ -194,7 +194,10 @@ class ScriptReader:
                 f"{where}.acts", f"is {str(acts).lower()}", "Write reads = true for a call that changes nothing"
             )
         did = (again, last, acts, change, each)
-        return Intent(name, say, typed, lines, calls, forget, during, remember, after, means, *did, tells)
+        named = self._table(raw, "known", where)
+        if unknown := sorted(str(slot) for slot in named.values() if slot not in self._slots):
+            raise self.fail(f"{where}.known", f"names an unknown slot {unknown[0]!r}", self._known_slots())
+        return Intent(name, say, typed, lines, calls, forget, during, remember, after, means, *did, named, tells)
 
     def _means(self, raw: dict[str, Any], where: str, phrases: tuple[Pattern, ...] = ()) -> tuple[Meaning, ...]:
         """Return the meanings of an intent or rule.

@@ -110,6 +110,8 @@ class Intent:
     """True when words such as "and in Rome?" make its calls anew with other slots."""
     each: bool = False
     """True when "Rome and Oslo" makes its calls for both, and each is answered."""
+    known: Mapping[str, str] = field(default_factory=dict)
+    """Fields of results, with slots: it is matched only while each field names the value of its slot."""
     tells: tuple[str, ...] = ()
     """Fields: it answers words in which only extraction finds one of them."""
 

@@ -132,6 +132,9 @@ _TAKEN_BACK = _any_of(
     r"\b(?:pity|shame|too bad) (?:that )?(?:i|we|you|it|the|my)\b",
     r"\b(?:in (?:your|my) dreams|dream on|fat chance|pigs (?:might )?fly|hell freezes|you wish)\b|\b(?:eh|huh)$",
     r"\bwhen (?:i am|we are) (?:at work|working|away|asleep|busy|abroad|driving)\b",
+    r"\bwould (?:be|have been) (?:nice|lovely|great|good|tempting|tasty|delicious)\b.*\bbut "
+    r"(?:i|we|my|our|it|that|this|not|no)\b(?! (?:would|will|can|could) )",
+    r"\bbut (?:i|we) (?:should not|must not|better not|had better not|are allergic|am allergic)\b|\bon a diet\b",
     r"\b(?:i|we) would (?!like|love)\w+ .*\bbut\b|\bwould agree if\b|\bbut (?:i|we) (?:can not|am not|are not)\b",
     r"\bbut (?:he|she|they|it|(?:the|my|our|his|her) \w+) (?:is|are|has|will|can|does|do|would|could) not\b",
     r"\b(?:says|said|reads|writes) (?:my|our|the|his|her|a|an)\b",

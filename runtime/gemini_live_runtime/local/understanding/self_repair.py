@@ -101,6 +101,15 @@ _PRONOUNS = frozenset({"i", "you", "he", "she", "it", "we", "they", "that", "thi
 _SPELLING = re.compile(r"\W*(?<!\w)(?:[a-z](?:\W+(?=[a-z]\b)|\b)){4,}", re.IGNORECASE)
 """A word letter by letter: "s m i t h", "S-M-I-T-H"."""
 
+_ARTICLES = frozenset({"a", "an", "the", "my", "our", "that", "of"})
+_DENYING = frozenset({
+    "no", "not", "without", "cancel", "forget", "drop", "remove", "scrap", "lose", "skip", "delete", "off", "out",
+    "minus",
+})  # fmt: skip
+"""Words before a value that is not wanted."""
+_SETS_INSTEAD = re.compile(r"\b(?:make|actually|rather|maybe|perhaps|more like)\b", re.IGNORECASE)
+"""Terms that lead to what is wanted instead of a denied value: "no pasta, make it fish"."""
+
 _MAX_REPAIRS = 3
 """Corrections that are undone in a sentence."""
 _MAX_UNKNOWN = 3
@@ -244,7 +253,7 @@ class SelfRepair:
         if own and own[-1].plain in _AS_WELL:
             return ""
         start, end = self._replaced(before, own or after, meant)
-        if end < 0:
+        if end < 0 or (_SETS_INSTEAD.search(edit["term"]) and _is_denied(before, start, text)):
             return ""
         kept = text[before[end].start : edit.start()] if end < len(before) else ""
         repair = text[edit.end() :]
@@ -330,6 +339,15 @@ def _without_spelling(text: str) -> str:
     if word in split_words(rest):
         return rest
     return text if rest.strip(" .!") else word.capitalize()
+
+
+def _is_denied(before: Sequence[_Word], start: int, text: str) -> bool:
+    """Return True when the word at `start` is not wanted: that of "no pasta"."""
+    at = start - 1
+    while at >= 0 and before[at].plain in _ARTICLES:
+        at -= 1
+    # In "no, a pasta" the no is an answer.
+    return at >= 0 and before[at].plain in _DENYING and not text[before[at].end : before[at + 1].start].strip()
 
 
 def _is_between_numbers(meant: _Value | None, before: Sequence[_Word], repair: SelfRepair) -> bool:

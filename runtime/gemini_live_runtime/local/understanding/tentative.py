@@ -18,6 +18,20 @@ _LEAD = re.compile(
     re.IGNORECASE | re.DOTALL,
 )
 _END = re.compile(rf"(?P<wish>.*\w)\s*,?\s+{_MAYBE}[\s.!]*", re.IGNORECASE | re.DOTALL)
+_OR_SOMETHING = re.compile(
+    r"(?P<wish>.*\w)\s*,?\s+or (?:something|anything|whatever)(?: (?:like that|similar|else|small|light))?[\s.!]*",
+    re.IGNORECASE | re.DOTALL,
+)
+_OR = re.compile(
+    r"\W*(?:(?:hmm?|um|uh|er|oh|well)\W+)*or\s+(?!rather\b|else\b|actually\b|no\b|not\b|make\b|so\b)(?P<wish>\w.*)",
+    re.IGNORECASE | re.DOTALL,
+)
+"""An alternative to what was said before: "or nine", "or a soup"."""
+_AND_MAYBE = re.compile(
+    rf"(?P<firm>.*\w)\s*,?\s+(?:and|plus)(?: then)? (?:{_MAYBE}|(?:i|we) (?:might|may|could))(?: (?:also|even))?"
+    rf"(?: {_HAVING})?\s+(?P<maybe>\w.*)",
+    re.IGNORECASE | re.DOTALL,
+)
 _PUT_OFF = re.compile(
     r"(?P<later>.*\w)\W+but (?:(?:only|just) )?(?:first|before that|before you do(?: (?:it|that|so))?)\b\W*"
     r"(?P<first>\w.*)",
@@ -34,14 +48,27 @@ class Hedged:
 
 
 def hedged(text: str) -> Hedged | None:
-    """Return "a taxi" for "maybe a taxi" and "I was thinking of a taxi".
+    """Return "a taxi" for "maybe a taxi", "a taxi or something" and "or a taxi".
 
     None for words without such a hedge.
     """
+    if (vague := _OR_SOMETHING.fullmatch(text)) is not None:
+        return Hedged(vague["wish"], is_thought=True)
     if (lead := _LEAD.fullmatch(text)) is not None:
         return Hedged(lead["wish"], lead["thought"] is not None)
+    if (other := _OR.fullmatch(text)) is not None:
+        return Hedged(other["wish"], is_thought=True)
     end = _END.fullmatch(text)
     return None if end is None else Hedged(end["wish"])
+
+
+def partly_hedged(text: str) -> tuple[str, str]:
+    """Return what is firm and what is not in "the soup and maybe a pasta".
+
+    Two empty texts for other words.
+    """
+    found = _AND_MAYBE.fullmatch(text)
+    return (found["firm"], found["maybe"]) if found is not None else ("", "")
 
 
 def put_off(text: str) -> tuple[str, str]:
