@@ -16,6 +16,7 @@ KEMI = ["this is Kemi", "it is about the boiler", "it can wait"]
 OFFERED = [*ANNA, "I have a fever.", "The pain is a four.", "In the morning."]
 DOWN = ["internet is down"]
 TABLE = ["I'd like to book a table", "for two people"]
+BOOKED = ["book a table for four at seven"]
 TIMER = ["set a timer for 12 minutes"]
 SOUPS = ["Two soups and two coffees."]
 PLAN = [*MARIA, "I can pay thirty dollars a month."]
@@ -150,6 +151,16 @@ UNASKED: list[tuple[str, list[str], str]] = [
     ("restaurant", [*SOUPS, "what soup is it"], "i'll have one of those"),
     ("restaurant", ["A pasta and three fish.", "then take off one pasta"], "and a fish"),
     ("restaurant", [*SOUPS, "take off one soup"], "no, two"),
+    ("concierge", ["book a table for two"], "my boss might come too so could be seven"),
+    ("concierge", ["book a table"], "we might be six"),
+    ("concierge", BOOKED, "how about nine"),
+    ("concierge", BOOKED, "or nine"),
+    ("concierge", BOOKED, "we could also be five"),
+    ("concierge", BOOKED, "it might be six"),
+    ("concierge", ["book a table", "for two people"], "tomorrow at eight"),
+    ("concierge", ["i want a table for tomorrow night for two", "yes"], "no"),
+    ("concierge", [], "what time is it in tokyo"),
+    ("concierge", [], "i don't want to book a table i just want to know when you open"),
 ]  # fmt: skip
 
 
@@ -352,6 +363,34 @@ RIGHT: list[tuple[str, list[str], str, Mapping[str, Any]]] = [
      {"call": {"tool": "add_note", "args": {"text": "the laundry"}}}),
     ("concierge", [], "make a note that the client called",
      {"call": {"tool": "add_note", "args": {"text": "the client called"}}}),
+    ("concierge", [*BOOKED, "or nine"], "yes",
+     {"call": {"tool": "book_table", "args": {"people": 4, "time": "21:00"}}}),
+    ("concierge", ["book a table for two"], "how about eight",
+     {"call": {"tool": "book_table", "args": {"people": 2, "time": "20:00"}}}),
+    ("concierge", [*BOOKED, "we could also be five"], "make it five people",
+     {"call": {"tool": "book_table", "args": {"people": 5, "time": "19:00"}}}),
+    ("concierge", BOOKED, "can you change the number of people to six",
+     {"call": {"tool": "book_table", "args": {"people": 6, "time": "19:00"}}}),
+    ("concierge", ["book a table", "for four of us, two adults and two kids"], "seven",
+     {"call": {"tool": "book_table", "args": {"people": 4, "time": "19:00"}}}),
+    ("concierge", ["book a table", "my wife and me and the three kids"], "seven",
+     {"call": {"tool": "book_table", "args": {"people": 5, "time": "19:00"}}}),
+    ("concierge", [], "a table for me, my husband and a baby at eight",
+     {"call": {"tool": "book_table", "args": {"people": 3, "time": "20:00"}}}),
+    ("concierge", [], "i want a table for tomorrow night for two", {"answers": ["only book a table for today"]}),
+    ("concierge", ["book a table for two"], "saturday at eight", {"answers": ["only book a table for today"]}),
+    ("concierge", ["book a table for two", "tomorrow at eight"], "at eight then",
+     {"call": {"tool": "book_table", "args": {"people": 2, "time": "20:00"}}}),
+    ("concierge", ["i want a table for tomorrow night for two", "two"], "nine then",
+     {"call": {"tool": "book_table", "args": {"people": 2, "time": "21:00"}}}),
+    ("concierge", [], "what time is it in tokyo", {"answers": ["only know the time here"]}),
+    ("concierge", ["book a table"], "when do you open", {"answers": ["12 00 to 22 00 for how many people"]}),
+    ("concierge", ["the weather in Madrid"], "is it warmer there",
+     {"call": {"tool": "get_weather", "args": {"city": "Madrid"}}}),
+    ("concierge", ["the weather in Madrid"], "and what about the weekend", {"answers": ["typical for the month"]}),
+    ("concierge", ["the weather in Madrid"], "fahrenheit please", {"answers": ["degrees celsius"]}),
+    ("concierge", [], "i'm going to madrid not barcelona", {"answers": ["good journey"]}),
+    ("concierge", ["book a table"], "great", {"answers": ["good for how many people"]}),
     ("restaurant", ["A pasta."], "actually no pasta, make it fish", {"state": {"app:items": {"fish": 1}}}),
     ("restaurant", ["A pasta."], "cancel the pasta, make it a salad", {"state": {"app:items": {"salad": 1}}}),
     ("restaurant", ["A pasta.", "That is all."], "no pasta, make it fish", {"state": {"app:items": {"fish": 1}}}),

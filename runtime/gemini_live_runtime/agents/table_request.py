@@ -7,6 +7,7 @@ from typing import Any
 
 from gemini_live_runtime import TranscriptWindow
 from gemini_live_runtime.local.dialogue.confirmation import words_to_act_on
+from gemini_live_runtime.local.language.party import with_people_counted
 from gemini_live_runtime.local.language.words import parse_number, parse_time, split_words
 
 _TABLE = re.compile(r"\b(tables?|reservations?)\b(?!.*\b(?:at home|my (?:flat|house|room|kitchen))\b)")
@@ -14,6 +15,9 @@ _LET_GO = re.compile(r"\b(never ?mind|forget (it|about it|that)|leave it|cancel|
 
 _OTHER_THINGS = frozenset(
     {"taxi", "taxis", "cab", "timer", "timers", "alarm", "weather", "note", "notes", "room", "floor"}
+)
+_OTHER_DAYS = frozenset(
+    {"tomorrow", "monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday", "weekend"}
 )
 _UNITS = frozenset({"second", "seconds", "minute", "minutes", "hour", "hours", "day", "days", "degrees", "dollars"})
 """Words after numbers that are neither people nor a time."""
@@ -33,6 +37,7 @@ def table_request(window: TranscriptWindow) -> dict[str, Any]:
         return {}
     # Imported here: an engine begins without the vocabulary of the embedded server's dialogues.
     from gemini_live_runtime.local.understanding.mood import only_speaks
+    from gemini_live_runtime.local.understanding.tentative import leaves_open
     from gemini_live_runtime.local.understanding.utterance_words import Words
 
     said, asked = words_to_act_on(window).lower(), window.asked.lower()
@@ -44,7 +49,12 @@ def table_request(window: TranscriptWindow) -> dict[str, Any]:
     if not {"yesterday", "ago"}.isdisjoint(words.plain) or only_speaks(words.plain, is_question=words.is_question):
         return {}
     asks_on = any("?" in turn.model + turn.unheard for turn in window.turns)
+    if leaves_open(said):
+        return {}
+    said = with_people_counted(said)
     found = _numbers(split_words(said), "how many" in asked, "what time" in asked or "when" in asked)
+    if not _OTHER_DAYS.isdisjoint(words.plain):
+        found.pop("time", None)  # A table is booked for today.
     return found | {"wants_table": True} if asks_on and _TABLE.search(said) else found
 
 

@@ -276,3 +276,13 @@ def test_a_call_that_neither_acts_nor_reads_is_refused(old: str, new: str, field
 def test_a_known_field_has_to_name_a_slot() -> None:
     with pytest.raises(ConfigError, match=r"intent 'switch'\.known"):
         parse_script(CALLING.replace("call =", 'known = { order = "lamp" }\ncall ='), "lamp.toml")
+
+
+def test_a_further_miss_is_answered_by_one_template_or_several() -> None:
+    one, several = (
+        parse_script(f"fallback_again = {value}\n{CALLING}", "lamp.toml")
+        for value in ('"Again?"', '["Again?", "Once more?"]')
+    )
+    assert (one.fallback_again, several.fallback_again) == (("Again?",), ("Again?", "Once more?"))
+    with pytest.raises(ConfigError, match="fallback_again"):
+        parse_script(f"fallback_again = 3\n{CALLING}", "lamp.toml")

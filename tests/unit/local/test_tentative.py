@@ -4,7 +4,14 @@ from __future__ import annotations
 
 import pytest
 
-from gemini_live_runtime.local.understanding.tentative import Hedged, hedged, partly_hedged, put_off
+from gemini_live_runtime.local.understanding.tentative import (
+    Hedged,
+    hedged,
+    leaves_open,
+    partly_hedged,
+    proposes,
+    put_off,
+)
 
 
 @pytest.mark.parametrize(
@@ -57,3 +64,17 @@ def test_what_comes_first_is_told_from_what_waits() -> None:
     assert put_off("order a taxi, but first a coffee") == ("order a taxi", "a coffee")
     assert put_off("a taxi but before you do that, a coffee") == ("a taxi", "a coffee")
     assert put_off("the first train, but not the last") == ("", "")
+
+
+@pytest.mark.parametrize(
+    "said", ["how about eight", "or nine", "and what about six", "we could also be five", "maybe nine"]
+)
+def test_a_proposal_is_told_from_a_change(said: str) -> None:
+    assert proposes(said)
+    assert not proposes("make it nine")
+
+
+@pytest.mark.parametrize("said", ["my boss might come too so could be seven", "we may be six", "there could be five"])
+def test_a_number_is_left_open(said: str) -> None:
+    assert leaves_open(said)
+    assert not leaves_open("could we be seven")

@@ -17,6 +17,7 @@ from gemini_live_runtime.local.scripts.script_types import Intent, Pattern, Scri
 from gemini_live_runtime.local.understanding.accounting import Accounting
 from gemini_live_runtime.local.understanding.matching import Match, Matcher, SlotValue
 from gemini_live_runtime.local.understanding.mood import asks_besides, corrects, is_open_wish, takes_back
+from gemini_live_runtime.local.understanding.tentative import leaves_open
 from gemini_live_runtime.local.understanding.utterance_words import Words
 from gemini_live_runtime.records import record
 
@@ -139,7 +140,8 @@ class ClauseFinder:
         if best is not None and best[0].acts:
             spoken_of = is_spoken_of or (best[0].is_consent and self._matching.only_speaks(whole))
             best = None if spoken_of else best
-        answer = None if self.is_text_pending(now) else self.pending_answer(words, now)
+        is_open = self.is_text_pending(now) or leaves_open(whole.text)
+        answer = None if is_open else self.pending_answer(words, now)
         if now.pending is not None and answer is not None and (best is None or answer.cost < best[1].cost):
             return Wish(self._intents[now.pending.intent], {**now.pending.slots, **answer.slots}, words)
         if best is not None:
@@ -288,7 +290,7 @@ class ClauseFinder:
 
     def pending_answer(self, words: Words, now: DialogueState) -> Match | None:
         """Return the slots that answer the open question, or None."""
-        if now.pending is None:
+        if now.pending is None or (not self.is_text_pending(now) and leaves_open(words.text)):
             return None
         slot = now.pending.slot
         patterns: tuple[Pattern, ...] = (*self._script.slots[slot].answer, (SlotRef(slot),))

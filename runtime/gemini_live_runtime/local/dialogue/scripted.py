@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
@@ -23,6 +24,7 @@ from gemini_live_runtime.local.dialogue.tools_by_name import (
 from gemini_live_runtime.local.dialogue.withdrawn_words import meant_instead
 from gemini_live_runtime.local.dialogue.wording import Wording, tool_title
 from gemini_live_runtime.local.language.idioms import asking_for_another
+from gemini_live_runtime.local.language.party import with_people_counted
 from gemini_live_runtime.local.language.words import name_words
 from gemini_live_runtime.local.parts import Reply, ToolRequest
 from gemini_live_runtime.local.scripts.grammar import Grammar
@@ -33,10 +35,11 @@ from gemini_live_runtime.local.understanding.accounting import Accounting
 from gemini_live_runtime.local.understanding.matching import Match, Matcher, SlotValue
 from gemini_live_runtime.local.understanding.mood import is_call_off
 from gemini_live_runtime.local.understanding.self_repair import SelfRepair
-from gemini_live_runtime.local.understanding.tentative import hedged, partly_hedged, put_off
+from gemini_live_runtime.local.understanding.tentative import hedged, partly_hedged, proposes, put_off
 from gemini_live_runtime.local.understanding.utterance_words import Words
 
 _SOUNDS_LIKE = {"can": "can't", "can't": "can"}
+_FOR_A_PARTY = re.compile(r"^(?!.*\b(?:note|remind|write|remember|timer)\b).*\b(?:table|book|reserv\w+|seats?)\b", re.I)
 _NOT_UNDERSTOOD = "I didn't catch that."
 _ONE_OF_TWO = "Please say one of the two."
 _ASK_AGAIN = "I lost my thread. Please ask me again."
@@ -304,9 +307,11 @@ class ScriptedDialogue:
 
     def _answer(self, text: str) -> Reply:
         state = self._state
-        text = text if self._clauses.is_text_pending(state) else self._swap_in(text) or self._repair.resolve(text)
+        if not self._clauses.is_text_pending(state):
+            text = self._with_party(self._swap_in(text) or self._repair.resolve(text))
         if phrase_asked(state.last_reply) and is_no(text):
-            state.pending = None
+            if state.pending is not None and self._script.slots[state.pending.slot].ask != state.question:
+                state.pending = None  # What was asked back was another wish.
             return Reply(self._wording.fill("All right. {last_question}") or "All right.")
         is_dictated = self._clauses.is_text_pending(state)
         instead = None if is_dictated else meant_instead(text, self._repair, self._matching, state)
@@ -324,8 +329,11 @@ class ScriptedDialogue:
             return self._call_each(different)
         if state.pending is not None and (best is None or best[1].cost > 0 or self._asks_again(state.pending, *best)):
             answer = self._clauses.pending_answer(words, state)
-            if answer is not None and (
-                best is None or answer.cost <= best[1].cost or self._clauses.is_text_pending(state)
+            is_text = self._clauses.is_text_pending(state)
+            if (
+                answer is not None
+                and (best is None or answer.cost <= best[1].cost or is_text)
+                and not (best is not None and not is_text and self._answers_more(state.pending, answer, best[0], words))
             ):
                 return self._filled(state.pending, answer, words)
         ended = self._matching.ending(state.notes) is not None
@@ -351,13 +359,22 @@ class ScriptedDialogue:
         within = self._matching.find_within(words, state)
         if within is not None:
             return self._act(within, {}, words)
-        wish = self._clauses.changed_call(words, state) or self._clauses.wish_in_clause(text, state)
+        changed = self._clauses.changed_call(words, state)
+        if changed is not None and changed.intent.acts and proposes(text):
+            return self._ask_back(changed.intent, changed.slots)
+        wish = changed or self._clauses.wish_in_clause(text, state)
         if wish is None and (told := self._matching.told(text, state)):
             wish = Wish(*told, words)
         wish = wish or next(iter(self._clauses.wishes_beside(text, state, to_ask=True)), None)
         if wish is None and (change := asking_for_another(text)):
             return self._answer(change)
         return self._not_understood() if wish is None else self._act_on(wish)
+
+    def _with_party(self, text: str) -> str:
+        """Return a text about the guests with their number: it is asked for, or for a table."""
+        slots = [slot for slot in self._script.slots.values() if slot.party]
+        is_asked = self._state.pending is not None or any(slot.ask == self._state.question for slot in slots)
+        return with_people_counted(text) if slots and (is_asked or _FOR_A_PARTY.search(text)) else text
 
     def _swap_in(self, text: str) -> str:
         """Return "not the fish but the pasta" where the script has a phrase for both.
@@ -385,6 +402,11 @@ class ScriptedDialogue:
             return self._answer(unsure.wish)
         wish = self._clauses.wish_to_act_on(unsure.wish, self._state)
         return None if wish is None else self._ask_back(wish.intent, wish.slots)
+
+    def _answers_more(self, pending: Pending, answer: Match, other: Intent, words: Words) -> bool:
+        """Return True when another intent answers what is said beside an answer: "tomorrow at eight"."""
+        is_reply = bool(other.after) and not other.calls and other.name != pending.intent
+        return is_reply and self._says_more(self._intents[pending.intent], {**pending.slots, **answer.slots}, words)
 
     def _asks_again(self, pending: Pending, intent: Intent, match: Match) -> bool:
         """Return True when another intent than the one that asked lacks a slot."""
@@ -425,16 +447,22 @@ class ScriptedDialogue:
             if not is_last:
                 return Reply(text=f"{_NOT_UNDERSTOOD} {asked.text}")
         pending = state.pending
-        again = state.misses > 1 and self._wording.fill(self._script.fallback_again)
+        again = self._fallback_again()
         fallback = again or self._wording.fill_sentences(self._script.fallback) or _NOT_UNDERSTOOD
         # A fallback that asks again keeps the question open.
         if pending is None or "{last_question" in self._script.fallback:
             return Reply(text=fallback)
         if pending.misses + 1 >= _MISSES_ALLOWED:
             state.pending = None
-            return Reply(text=fallback)
+            return Reply(text=f"I'll leave that for now. {fallback}")
         state.pending = Pending(pending.intent, pending.slot, pending.slots, pending.misses + 1)
         return Reply(text=f"{_NOT_UNDERSTOOD} {self._script.slots[pending.slot].ask}")
+
+    def _fallback_again(self) -> str:
+        """Return what answers a second miss in a row, and further ones in other words."""
+        lines = self._script.fallback_again
+        again = self._state.misses - 2
+        return self._wording.fill(lines[again % len(lines)]) if lines and again >= 0 else ""
 
     # --- from intents to replies and calls ------------------------------------------------------------------------
 
@@ -488,7 +516,9 @@ class ScriptedDialogue:
             return self._not_understood()
         missing = next((name for call in intent.calls for name in call.needs if name not in said), None)
         # Who goes on with what is missing has agreed: "book a table?" - "for five of us".
-        self._state.pending = Pending(intent.name, missing, said) if missing else None
+        asked = self._state.pending
+        kept = asked if asked is not None and asked.intent == intent.name else None
+        self._state.pending = Pending(intent.name, missing, said) if missing else kept
         return Reply(question_of(phrase))
 
     def _call_all(self, wishes: Sequence[Wish]) -> Reply:

@@ -4,12 +4,13 @@ A script defines what users can say, which tool that calls, and the answers.
 
 TOML, `format = 1`. Top level: `name`, `title`, `greeting`, `fallback`, `unavailable`, `timeout`, `failed`, `told`,
 `prompted` (templates, see template.py), `examples` (phrases to show), `filler` (words that change nothing when typed),
-`listen_for` (patterns that a recogniser listens for besides those of `say`, and that are read like typed sentences).
-A sentence of `greeting` or `fallback` is left out when its placeholders cannot be filled; `fallback_again` (a template)
-answers a second utterance in a row that is not understood. `about` and `abilities` are texts for templates: `{about}`
-goes on "I'm", `{abilities}` "I can". With `everyday = true` the intents of everyday.toml are understood as well. With
-`call_by_name` (true unless it says false) a declared tool that no intent calls is called by the words of its name, with
-arguments from the words that are left; a text that it needs and that was not said is asked for.
+`listen_for` (patterns that a recogniser listens for besides those of `say`, and that are read like typed sentences). A
+sentence of `greeting` or `fallback` is left out when its placeholders cannot be filled; `fallback_again` (a template,
+or a list of them for a third utterance and further ones, in turn) answers a second one in a row that is not understood.
+`about` and `abilities` are texts for templates: `{about}` goes on "I'm", `{abilities}` "I can". With `everyday = true`
+the intents of everyday.toml are understood as well. With `call_by_name` (true unless it says false) a declared tool
+that no intent calls is called by the words of its name, with arguments from the words that are left; a text that it
+needs and that was not said is asked for.
 
 `{examples}` are all examples, `{some_examples}` three of them, `{examples_now}` one or two that are understood in this
 phase; none of them calls a tool that the client did not declare. The first two begin with the names of declared tools
@@ -22,9 +23,9 @@ field in tool results.
 (default; `values`, `synonyms`: a table of phrases for a value; `others = true`: a typed proper name after one of
 `before` is a value too), `number` (`min`, `max`, `spoken`: the values a recogniser listens for, `before` and `after`:
 words that tell what a number counts, `told = true`: without them it fills the slot as an answer only, `spelled = true`:
-digit by digit, too, `max` up to 999,999), `duration` (minutes, with its unit, else as a number), `time`, `year` (1982,
-or 82 after a word of `before`; `values` when spoken), or `text` (anything of at most `max` words when typed, `values`
-when spoken).
+digit by digit, too, `max` up to 999,999, `party = true`: people, as in "two adults and a child", are added up),
+`duration` (minutes, with its unit, else as a number), `time`, `year` (1982, or 82 after a word of `before`; `values`
+when spoken), or `text` (anything of at most `max` words when typed, `values` when spoken).
 
 `[[intent]]` has `name`, `say` (patterns with `{slot}`, spoken or typed), `typed` (typed only), `call` (`tool`, `args`:
 values are numbers, true, false, or texts in which `{slot}` stands for the slot's value, `{slot?}` is left out when

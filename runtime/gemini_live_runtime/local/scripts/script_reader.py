@@ -82,7 +82,6 @@ class ScriptReader:
                 "prompted": "I'm listening.",
                 "about": "",
                 "abilities": "",
-                "fallback_again": "",
             }.items()
         }
         return Script(
@@ -98,8 +97,16 @@ class ScriptReader:
             cues=tuple(self._cue(index, raw) for index, raw in enumerate(self._tables(data, "cue", ""), 1)),
             facts=self._facts(self._table(data, "facts", "")),
             extract=self._extract(self._table(data, "extract", ""), {intent.name: intent for intent in intents}),
+            fallback_again=self._fallbacks(data.get("fallback_again", [])),
             **texts,
         )
+
+    def _fallbacks(self, raw: Any) -> tuple[str, ...]:
+        """Return the templates of `fallback_again`, which is a text or a list of texts."""
+        texts = [raw] if isinstance(raw, str) else raw
+        if not isinstance(texts, list):
+            raise self.fail("fallback_again", "is no text", 'Write fallback_again = "..." or ["...", "..."]')
+        return tuple(self._template(text, "fallback_again") for text in texts)
 
     def _slot(self, name: str, raw: Any) -> Slot:
         where = f"slots.{name}"
@@ -119,6 +126,7 @@ class ScriptReader:
             "others",
             "told",
             "spelled",
+            "party",
         }
         self._only(raw, known, where)
         kind = raw.get("kind", "choice")
@@ -145,10 +153,8 @@ class ScriptReader:
             synonyms[value] = self._phrases({value: phrases}, value, f"{where}.synonyms")
         before, after = self._phrases(raw, "before", where), self._phrases(raw, "after", where)
         ask = self._text(raw, "ask", where)
-        told, spelled, others = (self._flag(raw, key, where) for key in ("told", "spelled", "others"))
-        return Slot(
-            name, kind, ask, answer, values, low, high, tuple(spoken), synonyms, before, after, told, spelled, others
-        )
+        flags = tuple(self._flag(raw, key, where) for key in ("told", "spelled", "party", "others"))
+        return Slot(name, kind, ask, answer, values, low, high, tuple(spoken), synonyms, before, after, *flags)
 
     def _phrases(self, raw: dict[str, Any], key: str, where: str) -> tuple[tuple[str, ...], ...]:
         return tuple(tuple(expand(split_words(text))) for text in self._texts(raw, key, where))

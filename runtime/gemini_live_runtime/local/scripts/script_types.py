@@ -54,6 +54,8 @@ class Slot:
     """True when a bare number is never this slot, except as an answer."""
     spelled: bool = False
     """True when a number may be said digit by digit."""
+    party: bool = False
+    """True for a number of people, which groups of them add up to: "two adults and a child"."""
     others: bool = False
     """True when a typed proper name after one of `before` is a value, too."""
 
@@ -175,7 +177,8 @@ class Script:
     """True when a tool that no intent calls is called by the words of its name."""
     about: str
     abilities: str
-    fallback_again: str
+    fallback_again: tuple[str, ...]
+    """Templates that answer a second utterance in a row that is not understood, a third one and so on, in turn."""
     examples: tuple[str, ...]
     filler: tuple[tuple[str, ...], ...]
     slots: Mapping[str, Slot]

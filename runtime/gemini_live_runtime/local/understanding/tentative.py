@@ -62,6 +62,28 @@ def hedged(text: str) -> Hedged | None:
     return None if end is None else Hedged(end["wish"])
 
 
+_PROPOSES = re.compile(
+    r"\W*(?:(?:and|so|well|ok|okay|hmm?|um|uh|oh|then)\W+)*(?:(?:how|what) about|or|maybe|perhaps|possibly|could)\b"
+    r"|.*\b(?:could|might|may) (?:also |even |well )*be\b",
+    re.IGNORECASE | re.DOTALL,
+)
+_LEFT_OPEN = re.compile(
+    r"\b(?:(?:my|our|his|her|the) \w+|i|we|he|she|they|you|there|some\w*) (?:might|may|could)"
+    r" (?:also |still |well |even |all )*(?:come|join|be|bring)\b",
+    re.IGNORECASE,
+)
+
+
+def proposes(text: str) -> bool:
+    """Return True for "how about eight" and "or nine": it may be no change yet."""
+    return _PROPOSES.match(text) is not None
+
+
+def leaves_open(text: str) -> bool:
+    """Return True for "my boss might come too, so could be seven"."""
+    return _LEFT_OPEN.search(text) is not None
+
+
 def partly_hedged(text: str) -> tuple[str, str]:
     """Return what is firm and what is not in "the soup and maybe a pasta".
 
