@@ -7,6 +7,7 @@ import pytest
 from gemini_live_runtime.local.understanding.tentative import (
     Hedged,
     hedged,
+    hesitates,
     leaves_open,
     partly_hedged,
     proposes,
@@ -78,3 +79,9 @@ def test_a_proposal_is_told_from_a_change(said: str) -> None:
 def test_a_number_is_left_open(said: str) -> None:
     assert leaves_open(said)
     assert not leaves_open("could we be seven")
+
+
+@pytest.mark.parametrize("said", ["I guess that works", "yes, maybe", "well, I suppose so", "if I must"])
+def test_a_yes_may_hesitate(said: str) -> None:
+    assert hesitates(said)
+    assert not hesitates("yes, I think so")

@@ -10,7 +10,7 @@ from typing import Any
 
 from gemini_live_runtime.local.dialogue.announcement import announcement_of
 from gemini_live_runtime.local.dialogue.clause_finder import ClauseFinder, Wish
-from gemini_live_runtime.local.dialogue.confirmation import check_of, is_no, meant, phrase_asked, question_of
+from gemini_live_runtime.local.dialogue.confirmation import asks_back, check_of, is_no, meant, phrase_asked, question_of
 from gemini_live_runtime.local.dialogue.dialogue_state import MAX_UNSAID, DialogueState, Pending, last_question
 from gemini_live_runtime.local.dialogue.intents import IntentMatcher
 from gemini_live_runtime.local.dialogue.open_calls import Outcome, arguments_of, lacks_facts
@@ -35,7 +35,7 @@ from gemini_live_runtime.local.understanding.accounting import Accounting
 from gemini_live_runtime.local.understanding.matching import Match, Matcher, SlotValue
 from gemini_live_runtime.local.understanding.mood import is_call_off
 from gemini_live_runtime.local.understanding.self_repair import SelfRepair
-from gemini_live_runtime.local.understanding.tentative import hedged, partly_hedged, proposes, put_off
+from gemini_live_runtime.local.understanding.tentative import hedged, hesitates, partly_hedged, proposes, put_off
 from gemini_live_runtime.local.understanding.utterance_words import Words
 
 _SOUNDS_LIKE = {"can": "can't", "can't": "can"}
@@ -472,7 +472,10 @@ class ScriptedDialogue:
     def _act(self, intent: Intent, said: Mapping[str, SlotValue], words: Words) -> Reply:
         """Do what `words` ask for, or ask first when they say more than that."""
         state = self._state
-        if self._says_more(intent, said, words):
+        is_unsure = (
+            intent.is_consent and bool(intent.calls) and hesitates(words.text) and not asks_back(state.last_reply)
+        )
+        if self._says_more(intent, said, words) or (is_unsure and state.question):
             return self._ask_back(intent, said)
         if intent.again and state.last_call and state.last_call[0] in self._intents:
             intent, said = self._intents[state.last_call[0]], state.last_call[1]

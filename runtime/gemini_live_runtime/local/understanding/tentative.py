@@ -74,6 +74,14 @@ _LEFT_OPEN = re.compile(
 )
 
 
+_HESITATES = re.compile(rf"\b(?:i (?:guess|suppose)|{_MAYBE}|if (?:i|we) (?:must|have to))\b", re.IGNORECASE)
+
+
+def hesitates(text: str) -> bool:
+    """Return True for a yes that is none yet: "I guess that works"."""
+    return _HESITATES.search(text) is not None
+
+
 def proposes(text: str) -> bool:
     """Return True for "how about eight" and "or nine": it may be no change yet."""
     return _PROPOSES.match(text) is not None
