@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from tests.support import synthetic_speech
+from tests.support.hotel_clock import at_the_hotel
 from tests.support.synthetic_speech import RATE
 
 from gemini_live_runtime import Live, LiveHandle
@@ -63,7 +64,8 @@ def measure(line: Mapping[str, Any], voice: str = "") -> Judged:
 
     With a `voice` it is spoken instead; what comes before it is typed.
     """
-    turn = run_virtual(_talk(line["agent"], line.get("before", ()), line["say"], voice))
+    with at_the_hotel():
+        turn = run_virtual(_talk(line["agent"], line.get("before", ()), line["say"], voice))
     outcomes = line.get("any") or [line]
     right = any(_holds(outcome, turn) for outcome in outcomes)
     called = {call["tool"] for outcome in outcomes if (call := outcome.get("call"))}

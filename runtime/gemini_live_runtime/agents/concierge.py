@@ -19,6 +19,7 @@ from gemini_live_runtime import (
     Phase,
     State,
     StateKey,
+    Tool,
     Transition,
     Watcher,
     Within,
@@ -26,7 +27,7 @@ from gemini_live_runtime import (
     tool,
 )
 from gemini_live_runtime.agents.hotel_phrases import PHRASES
-from gemini_live_runtime.agents.hotel_tools import hotel_tools
+from gemini_live_runtime.agents.hotel_tools import hotel_tools, time_at_the_hotel
 from gemini_live_runtime.agents.table_request import table_request
 from gemini_live_runtime.agents.times import minutes_since_midnight
 
@@ -41,21 +42,34 @@ OPENS, CLOSES = 12 * 60, 22 * 60
 """Minutes since midnight between which the restaurant takes bookings."""
 
 
-@tool
-async def book_table(people: Annotated[int, Within(ge=1, le=MAX_PEOPLE)], time: str, state: State) -> dict[str, Any]:
-    """Book a table in the hotel's restaurant, open from 12:00 to 22:00.
+def table_tool(wall_clock: Callable[[], datetime]) -> Tool:
+    """Return the tool that books a table.
 
-    Args:
-        people: How many guests, 1 to 12.
-        time: When, for example 19:00 or 7 pm. Bare hours below 11 are taken as evening.
+    `wall_clock` returns the date and time at the hotel.
     """
-    if (clock := minutes_since_midnight(time)) is None:
-        return {"error": f"I did not understand the time {time}."}
-    if not OPENS <= clock <= CLOSES:
-        return {"error": "The restaurant is open from 12:00 to 22:00."}
-    booking = {"people": people, "time": f"{clock // 60:02d}:{clock % 60:02d}"}
-    state.set(BOOKING, booking)
-    return booking
+
+    @tool
+    async def book_table(
+        people: Annotated[int, Within(ge=1, le=MAX_PEOPLE)], time: str, state: State
+    ) -> dict[str, Any]:
+        """Book a table for today in the hotel's restaurant, open from 12:00 to 22:00.
+
+        Args:
+            people: How many guests, 1 to 12.
+            time: When, for example 19:00 or 7 pm. Bare hours below 11 are taken as evening.
+        """
+        if (clock := minutes_since_midnight(time)) is None:
+            return {"error": f"I did not understand the time {time}."}
+        if not OPENS <= clock <= CLOSES:
+            return {"error": "The restaurant is open from 12:00 to 22:00."}
+        told, now = f"{clock // 60:02d}:{clock % 60:02d}", wall_clock()
+        if clock < now.hour * 60 + now.minute:
+            return {"error": f"{told} has passed today, and a table can only be booked for today"}
+        booking = {"people": people, "time": told}
+        state.set(BOOKING, booking)
+        return booking
+
+    return book_table
 
 
 @tool
@@ -122,7 +136,7 @@ PHASES = [
 ]
 
 
-def concierge(wall_clock: Callable[[], datetime] = lambda: datetime.now().astimezone()) -> Live:
+def concierge(wall_clock: Callable[[], datetime] = time_at_the_hotel) -> Live:
     """Return a concierge; `wall_clock` returns the date and time at the hotel."""
     return (
         Live.builder("concierge")
@@ -133,7 +147,7 @@ def concierge(wall_clock: Callable[[], datetime] = lambda: datetime.now().astime
             "The weather tool gives what is typical for the month, so say that it is typical. "
             "Remember the guest's name as name and what they do not eat as diet, and use what you know of them."
         )
-        .tools(*hotel_tools(wall_clock), book_table, cancel_booking)
+        .tools(*hotel_tools(wall_clock), table_tool(wall_clock), cancel_booking)
         .memory("user")
         .task_tools()
         .in_every_phase(ContextBuilder().memory("user").as_modifier())

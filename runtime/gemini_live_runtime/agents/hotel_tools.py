@@ -124,6 +124,15 @@ async def order_taxi(context: ToolContext) -> str:
     return f"A taxi of {COMPANIES[-1]} will be at the door in 8 minutes."
 
 
+def time_at_the_hotel() -> datetime:
+    """Return the date and time here: the hotel is where this program runs."""
+    return _system_time()
+
+
+def _system_time() -> datetime:
+    return datetime.now().astimezone()
+
+
 def hotel_tools(wall_clock: Callable[[], datetime]) -> tuple[Tool, ...]:
     """Return the tools; `wall_clock` returns the date and time at the hotel."""
 

@@ -10,6 +10,7 @@ from typing import Any
 
 import pytest
 from tests.agents.conversation import talk_to
+from tests.support.hotel_clock import at_the_hotel
 
 from gemini_live_runtime import LiveHandle
 from gemini_live_runtime.agents.climate import CITIES, Climate, typical
@@ -316,3 +317,16 @@ def test_a_question_within_a_sentence_is_one(said: str) -> None:
     dialogue = ScriptedDialogue(bundled_script("concierge"))
     dialogue.declare({"get_weather": {}})
     assert [dict(call.args) for call in dialogue.respond(said, typed=True).calls] == [{"city": "Oslo"}]
+
+
+def test_a_time_that_has_passed_today_is_asked_for_again() -> None:
+    with at_the_hotel(datetime(2026, 11, 20, 20, 0, tzinfo=UTC)):
+        after = talk_to(concierge(), "book a table", "it's for me and my wife", "two", "half past eight")
+    assert after.state["app:booking"] == {"people": 2, "time": "20:30"}
+
+
+@pytest.mark.parametrize(("now", "is_booked"), [((18, 59), True), ((19, 0), True), ((19, 1), False), ((22, 30), False)])
+def test_a_table_is_booked_only_for_a_time_to_come(now: tuple[int, int], is_booked: bool) -> None:
+    with at_the_hotel(datetime(2026, 11, 20, *now, tzinfo=UTC)):
+        after = talk_to(concierge(), "book a table for two at seven")
+    assert ("app:booking" in after.state) == is_booked

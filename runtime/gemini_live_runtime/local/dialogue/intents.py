@@ -295,7 +295,7 @@ def _is_unsure(one: _Found, other: _Found) -> bool:
 
 
 def _is_known(intent: Intent, match: Match, now: DialogueState) -> bool:
-    """Return True unless a slot's value is not named by the result that `intent` needs it in."""
+    """Return True when the results that `intent` depends on name its values."""
     return all(
         any(word.startswith(str(match.slots.get(slot))) for word in split_words(str(now.known.get(name, ""))))
         for name, slot in intent.known.items()

@@ -371,7 +371,7 @@ class ScriptedDialogue:
         return self._not_understood() if wish is None else self._act_on(wish)
 
     def _with_party(self, text: str) -> str:
-        """Return a text about the guests with their number: it is asked for, or for a table."""
+        """Return `text` with the number of the guests that it lists."""
         slots = [slot for slot in self._script.slots.values() if slot.party]
         is_asked = self._state.pending is not None or any(slot.ask == self._state.question for slot in slots)
         return with_people_counted(text) if slots and (is_asked or _FOR_A_PARTY.search(text)) else text
@@ -404,7 +404,10 @@ class ScriptedDialogue:
         return None if wish is None else self._ask_back(wish.intent, wish.slots)
 
     def _answers_more(self, pending: Pending, answer: Match, other: Intent, words: Words) -> bool:
-        """Return True when another intent answers what is said beside an answer: "tomorrow at eight"."""
+        """Return True when `other` replies to more than the answer.
+
+        Such as to the day of "tomorrow at eight".
+        """
         is_reply = bool(other.after) and not other.calls and other.name != pending.intent
         return is_reply and self._says_more(self._intents[pending.intent], {**pending.slots, **answer.slots}, words)
 
@@ -568,7 +571,7 @@ class ScriptedDialogue:
 
 
 def _asking_once(parts: Sequence[str]) -> str:
-    """Return the parts as one text: where the last one ends with a question, no other does."""
+    """Return the parts as one text that asks only at its end."""
     said = [part for part in parts if part]
     if not said or not said[-1].endswith("?"):
         return " ".join(said)

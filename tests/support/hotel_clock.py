@@ -1,0 +1,22 @@
+"""Hold the clock of the concierge's hotel.
+
+A table is only booked for a time that is still to come.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from datetime import UTC, datetime
+from unittest import mock
+
+from gemini_live_runtime.agents import hotel_tools
+
+MORNING = datetime(2026, 11, 20, 9, 5, tzinfo=UTC)
+
+
+@contextmanager
+def at_the_hotel(moment: datetime = MORNING) -> Iterator[None]:
+    """Hold the hotel's clock at `moment`, by default before any table of the day."""
+    with mock.patch.object(hotel_tools, "_system_time", return_value=moment):
+        yield
