@@ -93,3 +93,11 @@ def test_an_earlier_timer_is_not_set_right_once_the_own_one_is_cancelled() -> No
     later = talk_by_text("concierge", "set a timer for eight minutes", "cancel the timer", "cancel the timer")
     assert "I've cancelled the timer for 8 minutes." in later.model_text
     assert "I've cancelled the timer for 5 minutes." in later.model_text
+
+
+def test_a_guest_is_told_what_a_new_name_replaces() -> None:
+    talk = talk_by_text(
+        "concierge", "my name is Ada", "my name is Tom", "my name is Tom", "I am vegan", "I am vegetarian"
+    )
+    assert talk.model_text.count("not Ada.") == 1
+    assert talk.model_text.endswith("I'll remember that you're vegetarian, not vegan.")

@@ -66,6 +66,14 @@ async def test_an_agent_with_memory_declares_its_tools(tmp_path: Path) -> None:
         assert "scope" not in json.dumps(declared[0])
 
 
+async def test_the_model_is_told_what_it_replaces(tmp_path: Path) -> None:
+    async with talk(host(), harness=HarnessWorker(tmp_path)) as t:
+        for value in ("Ada", "Ada", "Tom"):
+            await t.hears(f"my name is {value}")
+            await t.calls("memory_put", key="name", value=value)
+        assert answers(t) == [{"remembered": "name"}, {"remembered": "name"}, {"remembered": "name", "replaced": "Ada"}]
+
+
 async def test_what_the_model_puts_is_kept_with_its_origin(tmp_path: Path) -> None:
     async with talk(host(), harness=HarnessWorker(tmp_path)) as t:
         await t.hears("my name is Ada")

@@ -138,7 +138,10 @@ class SessionMemory:
     # -- tools -------------------------------------------------------------------------------------------------------
 
     async def put(self, scope: str, key: str, value: Any) -> dict[str, Any]:
-        """Remember a value, with the user's words of this turn as its origin."""
+        """Remember a value, with the user's words of this turn as its origin.
+
+        The answer names the value that it replaces.
+        """
         said, _ = self._agent.current_words()
         write = MemoryWrite(
             scope=self._checked(scope),
@@ -152,9 +155,12 @@ class SessionMemory:
                 text=redactor.text(said.strip()[-MAX_SOURCE:]) or None,
             ),
         )
+        known = {one["key"]: one["value"] for one in self._agent.state.get(memory_key(scope), [])}
         memory = await self._harness.call(lambda harness: harness.memory.put(write))
-        await self._changed(scope, key, "put", _told(memory)["value"])
-        return {"remembered": key}
+        kept = _told(memory)["value"]
+        await self._changed(scope, key, "put", kept)
+        replaced = known.get(key, kept)
+        return {"remembered": key} if replaced == kept else {"remembered": key, "replaced": replaced}
 
     async def get(self, scope: str, key: str) -> dict[str, Any]:
         """Return a memory with its origin."""
