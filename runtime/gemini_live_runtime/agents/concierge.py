@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from datetime import datetime
-from typing import Annotated, Any
 
 from gemini_live_runtime import (
     ComputedVar,
@@ -19,66 +18,21 @@ from gemini_live_runtime import (
     Phase,
     State,
     StateKey,
-    Tool,
     Transition,
     Watcher,
-    Within,
     key,
-    tool,
 )
 from gemini_live_runtime.agents.hotel_phrases import PHRASES
 from gemini_live_runtime.agents.hotel_tools import hotel_tools, time_at_the_hotel
 from gemini_live_runtime.agents.table_request import table_request
+from gemini_live_runtime.agents.table_tools import BOOKING, CLOSES, MAX_PEOPLE, OPENS, WANTED, table_tools
 from gemini_live_runtime.agents.times import minutes_since_midnight
 
-MAX_PEOPLE, MANY = 12, 8
-"""The largest table, and the number of guests from which the kitchen makes a set menu."""
+MANY = 8
+"""Number of guests from which the kitchen makes a set menu."""
 
-WANTED = StateKey("app:wants_table", bool, description="whether they want a table")
 PEOPLE = StateKey("app:people", int, description="people")
 TIME = StateKey("app:time", str, description="time")
-BOOKING = StateKey("app:booking", dict[str, Any], description="the table that is booked")
-OPENS, CLOSES = 12 * 60, 22 * 60
-"""Minutes since midnight between which the restaurant takes bookings."""
-
-
-def table_tool(wall_clock: Callable[[], datetime]) -> Tool:
-    """Return the tool that books a table.
-
-    `wall_clock` returns the date and time at the hotel.
-    """
-
-    @tool
-    async def book_table(
-        people: Annotated[int, Within(ge=1, le=MAX_PEOPLE)], time: str, state: State
-    ) -> dict[str, Any]:
-        """Book a table for today in the hotel's restaurant, open from 12:00 to 22:00.
-
-        Args:
-            people: How many guests, 1 to 12.
-            time: When, for example 19:00 or 7 pm. Bare hours below 11 are taken as evening.
-        """
-        if (clock := minutes_since_midnight(time)) is None:
-            return {"error": f"I did not understand the time {time}."}
-        if not OPENS <= clock <= CLOSES:
-            return {"error": "The restaurant is open from 12:00 to 22:00."}
-        told, now = f"{clock // 60:02d}:{clock % 60:02d}", wall_clock()
-        if clock < now.hour * 60 + now.minute:
-            return {"error": f"{told} has passed today, and a table can only be booked for today"}
-        booking = {"people": people, "time": told}
-        state.set(BOOKING, booking)
-        return booking
-
-    return book_table
-
-
-@tool
-async def cancel_booking(state: State) -> dict[str, Any]:
-    """Cancel the table."""
-    booking = state.get(BOOKING)
-    state.remove(BOOKING)
-    state.set(WANTED, False)
-    return {"cancelled": booking} if booking else {"error": "There is no booking."}
 
 
 def can_be_booked(time: str, state: State) -> bool:
@@ -147,7 +101,7 @@ def concierge(wall_clock: Callable[[], datetime] = time_at_the_hotel) -> Live:
             "The weather tool gives what is typical for the month, so say that it is typical. "
             "Remember the guest's name as name and what they do not eat as diet, and use what you know of them."
         )
-        .tools(*hotel_tools(wall_clock), table_tool(wall_clock), cancel_booking)
+        .tools(*hotel_tools(wall_clock), *table_tools(wall_clock))
         .memory("user")
         .task_tools()
         .in_every_phase(ContextBuilder().memory("user").as_modifier())

@@ -17,8 +17,9 @@ _OTHER_THINGS = frozenset(
     {"taxi", "taxis", "cab", "timer", "timers", "alarm", "weather", "note", "notes", "room", "floor"}
 )
 _OTHER_DAYS = frozenset(
-    {"tomorrow", "monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday", "weekend"}
+    {"yesterday", "ago", "tomorrow", "monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday"}
 )
+"""Words of days for which no table is booked: that is done for today."""
 _UNITS = frozenset({"second", "seconds", "minute", "minutes", "hour", "hours", "day", "days", "degrees", "dollars"})
 """Words after numbers that are neither people nor a time."""
 
@@ -46,15 +47,13 @@ def table_request(window: TranscriptWindow) -> dict[str, Any]:
         return {}
     if _LET_GO.search(said):
         return {"wants_table": False}
-    if not {"yesterday", "ago"}.isdisjoint(words.plain) or only_speaks(words.plain, is_question=words.is_question):
+    if not _OTHER_DAYS.isdisjoint(words.plain) or only_speaks(words.plain, is_question=words.is_question):
         return {}
     asks_on = any("?" in turn.model + turn.unheard for turn in window.turns)
     if leaves_open(said):
         return {}
     said = with_people_counted(said)
     found = _numbers(split_words(said), "how many" in asked, "what time" in asked or "when" in asked)
-    if not _OTHER_DAYS.isdisjoint(words.plain):
-        found.pop("time", None)  # A table is booked for today.
     return found | {"wants_table": True} if asks_on and _TABLE.search(said) else found
 
 

@@ -186,7 +186,7 @@ NOT_INPUTS: dict[str, tuple[str, ...]] = {
         "tools.results.MAX_PARTS",
     ),
     "range of an option, which is refused by name outside of it": (
-        "agents.concierge.MAX_PEOPLE",
+        "agents.table_tools.MAX_PEOPLE",
         "local.protocol.simulated_faults.MAX_AGE_S",
         "local.protocol.simulated_faults.MAX_SLOW_S",
         "session.core.turn_options.MAX_DELAY_S",
