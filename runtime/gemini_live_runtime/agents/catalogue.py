@@ -26,7 +26,7 @@ CATALOGUE: tuple[BundledAgent, ...] = (
         "restaurant", "A restaurant's order desk: dishes, a total, payment, and a kitchen that takes a while.", 5, 5
     ),
     BundledAgent(
-        "debt_collection", "A debt collector: notice, identity check, then payment, a plan, or no more calls.", 8, 2, 2
+        "debt_collection", "A debt collector: notice, identity check, then payment, a plan, or no more calls.", 9, 2, 2
     ),
     BundledAgent(
         "call_screening", "A call screener: asks who and why, then connects, takes a message, or declines.", 8, 1
