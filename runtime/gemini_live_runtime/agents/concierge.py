@@ -45,7 +45,8 @@ def table(state: State) -> str | None:
     if not (booking := state.get(BOOKING)):
         return None
     menu = "set" if booking["people"] >= MANY else "usual"
-    return f"{booking['people']} people at {booking['time']} with the {menu} menu"
+    people = "1 person" if booking["people"] == 1 else f"{booking['people']} people"
+    return f"{people} at {booking['time']} with the {menu} menu"
 
 
 def tell_kitchen(state: State) -> None:
@@ -83,7 +84,7 @@ PHASES = [
     ),
     Phase(
         "booked",
-        lambda state: f"Their table: {state.get('derived:table')}. Help with whatever else they ask for.",
+        lambda state: f"Their table: {state.get('derived:table') or 'none yet'}. Help with whatever else they ask for.",
         clear_on_enter=[WANTED, PEOPLE, TIME],
         transitions=Transition("assist", BOOKING.is_missing(), because="the table is cancelled"),
     ),

@@ -151,7 +151,7 @@ class FieldPromotion:
         if isinstance(condition, Guard | Term | bool):
             guard = as_guard(condition)
             added = _Condition(
-                lambda _, state: guard.holds(state), f"not met: {guard.text}", keys=frozenset(guard.keys)
+                lambda _, state: guard.holds(state), f"it is taken only while {guard.text}", keys=frozenset(guard.keys)
             )
         else:
             if not callable(condition):

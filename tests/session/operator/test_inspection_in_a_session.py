@@ -82,7 +82,7 @@ async def test_a_session_begins_by_telling_what_its_agent_is_made_of() -> None:
         assert greet["goal"] == "Greet the caller."
         assert (greet["needs"], greet["tools"], greet["terminal"]) == (("user:name",), (), False)
         assert (order["requires"], order["tools"], order["terminal"]) == (("app:menu",), None, True)
-        assert order["goal"].startswith("written by lambda (test_inspection_in_a_session.py:")
+        assert order["goal"].startswith("text from code (test_inspection_in_a_session.py:")
         assert [(way["to"], way["when"], way["because"]) for way in greet["ways"]] == [
             ("angry", "app:anger > 0.7", "the caller is angry"),
             ("order", "user:name is set", "the name is known"),

@@ -14,8 +14,9 @@ from tests.support.hotel_clock import at_the_hotel
 
 from gemini_live_runtime import LiveHandle
 from gemini_live_runtime.agents.climate import CITIES, Climate, typical
-from gemini_live_runtime.agents.concierge import concierge
+from gemini_live_runtime.agents.concierge import concierge, table
 from gemini_live_runtime.agents.table_request import table_request
+from gemini_live_runtime.agents.table_tools import BOOKING
 from gemini_live_runtime.clock import LoopClock, run_virtual
 from gemini_live_runtime.conversation.transcript import TranscriptWindow
 from gemini_live_runtime.conversation.transcript_turn import ToolCallSummary, TranscriptTurn
@@ -330,3 +331,10 @@ def test_a_table_is_booked_only_for_a_time_to_come(now: tuple[int, int], is_book
     with at_the_hotel(datetime(2026, 11, 20, *now, tzinfo=UTC)):
         after = talk_to(concierge(), "book a table for two at seven")
     assert ("app:booking" in after.state) == is_booked
+
+
+@pytest.mark.parametrize(("people", "said"), [(1, "1 person"), (2, "2 people")])
+def test_a_table_is_told_of_in_the_singular_for_one(people: int, said: str) -> None:
+    state = State()
+    state.set(BOOKING, {"people": people, "time": "21:00"})
+    assert table(state) == f"{said} at 21:00 with the usual menu"

@@ -97,7 +97,7 @@ def test_consent_counts_only_after_the_terms_were_presented() -> None:
 
 def test_several_conditions_must_all_hold_and_the_first_that_does_not_is_the_reason() -> None:
     rule = overwrite("sum").when(key("app:open")).when(lambda value, state: value < 100)
-    assert only({"sum": 5}, rule).reason == "not met: app:open is true"
+    assert only({"sum": 5}, rule).reason == "it is taken only while app:open is true"
     refused = only({"sum": 500}, rule, app__open=True)
     assert refused.reason.startswith("lambda (test_promotion.py:")
     assert only({"sum": 50}, rule, app__open=True).accepted

@@ -39,13 +39,13 @@ def note(
             "Task completed: book_taxi",
             "at eight",
             "taskSucceeded",
-            "By the way, the task book taxi is done. At eight.",
+            "By the way, your request to book taxi is done. At eight.",
         ),
         (
             "Task failed: report",
             "no paper",
             "taskFailed",
-            "By the way, the task report has failed. No paper.",
+            "By the way, your request to report has failed. No paper.",
         ),
     ],
 )

@@ -58,7 +58,9 @@ def _announcement(data: Mapping[str, Any]) -> str:
 def _what(data: Mapping[str, Any]) -> str:
     """Return what has happened, without an end of the sentence."""
     title, kind = _text(data, "title"), _text(data, "kind")
-    return f"the task {_TASK_TITLE.sub('', title).replace('_', ' ')} {_ENDS[kind]}" if kind in _ENDS else title
+    if kind not in _ENDS:
+        return title
+    return f"your request to {_TASK_TITLE.sub('', title).replace('_', ' ')} {_ENDS[kind]}"
 
 
 def _age(data: Mapping[str, Any]) -> str:

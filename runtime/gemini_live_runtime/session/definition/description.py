@@ -52,9 +52,10 @@ def describe(plan: SessionPlan) -> ev.AgentDescribed:
 
 def _phase(phase: Phase) -> dict[str, Any]:
     source = phase.instruction.source
+    goal = first_line(source) if isinstance(source, str) else f"text from {function_name(source)}"
     return {
         "name": phase.name,
-        "goal": first_line(source) if isinstance(source, str) else f"written by {function_name(source)}",
+        "goal": goal.replace("text from lambda", "text from code", 1),
         "needs": tuple(need.key for need in phase.needs),
         "requires": tuple(need.key for need in phase.requires),
         "tools": phase.tools,
