@@ -462,3 +462,12 @@ def wheel_back(widget: Widget) -> events.MouseScrollUp:
     return events.MouseScrollUp(
         widget, 5, 5, 0, -1, 0, shift=False, meta=False, ctrl=False, screen_x=None, screen_y=None, style=None
     )
+
+
+async def test_behind_the_last_turn_a_step_says_that_none_follows() -> None:
+    async with console() as driver:
+        await talked(driver)
+        await driver.press("[")
+        await driver.press("]")
+        assert driver.app.store.cursor.seq is None
+        assert "No turn follows: this is live." in driver.words()

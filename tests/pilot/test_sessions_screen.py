@@ -277,6 +277,17 @@ async def test_from_a_recording_one_goes_to_another() -> None:
         assert driver.app.return_value.replay == paths.sessions_dir() / OLDEST
 
 
+async def test_in_a_small_terminal_no_remark_of_a_session_is_cut_within_a_word() -> None:
+    record_three()
+    for name in (NEWEST, MIDDLE, OLDEST):
+        (paths.sessions_dir() / name / "model.wav").write_bytes(bytes(4096))
+    async with console(size=(80, 24)) as driver:
+        await open_sessions(driver, recorded=False)
+        noted = [row for row in driver.rows() if "errors" in row or "sound" in row]
+        assert noted
+        assert not any(cut in row for row in noted for cut in ("so…", "sou…", "soun…"))
+
+
 @pytest.mark.parametrize("size", [(60, 16), (80, 24), (160, 45)])
 async def test_hostile_titles_and_words_are_harmless_at_every_size(size: tuple[int, int]) -> None:
     spoof = f"{HOSTILE}\n[/bold][link=x]"

@@ -28,6 +28,16 @@ def test_the_list_shows_what_one_wants_to_know_in_a_line_each() -> None:
         assert text in row, text
 
 
+def test_the_list_says_in_words_what_a_session_lacks() -> None:
+    call = Recorder()
+    call.start("20261120-2")
+    call.begin_turn()
+    call.user("hello")
+    call.end("the operator hung up")
+    call.write(paths.sessions_dir(), "20261120-2")
+    assert "it ended within a turn or a call" in " ".join(run("sessions").out.split())
+
+
 def test_the_list_can_be_filtered_and_is_also_json() -> None:
     record()
     record("20261121-1", agent="clinic", model="m")

@@ -15,6 +15,7 @@ import click
 
 from gemini_live_runtime import paths
 from gemini_live_runtime.errors import UsageError
+from gemini_live_runtime.journal.completion.missing_parts import IN_WORDS
 from gemini_live_runtime.text import sanitise_line
 from gemini_live_tui.cli.records import complete_session, locate
 
@@ -98,7 +99,7 @@ def _row(entry: Entry, columns: int, *, narrow: bool) -> str:
     )
     notes = [sanitise_line(entry.ended, 40), *(flag for flag in entry.flags if flag not in (entry.ended, "damaged"))]
     notes += [f"damaged: {entry.damage}"] if entry.damage else []
-    notes += [f"incomplete: {entry.missing}"] if entry.missing else []
+    notes += [IN_WORDS.get(part, part) for part in entry.missing_parts]
     noted = ", ".join(note for note in notes if note)
     return f"{row}  {noted}" if len(row) + 2 + len(noted) <= columns else f"{row}\n{'':22}{noted}"
 

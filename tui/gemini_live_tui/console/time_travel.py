@@ -132,6 +132,10 @@ class TimeTravel:
             )
         else:
             self._travel(lambda: cursor.step(kind, direction))
+            if cursor.seq is None and kind != "event":
+                where = "the end of the recording" if self._settings.replay else "live"
+                words = "change of phase" if kind == "transition" else kind
+                self._notices.say(f"No {words} follows: this is {where}.", passing=True)
 
     def action_go_to(self) -> None:
         """Open the dialog for a moment."""

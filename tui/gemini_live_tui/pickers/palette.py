@@ -52,7 +52,7 @@ class CommandsScreen(CommandPalette):
     PASSING = True
 
     def __init__(self) -> None:
-        super().__init__(providers=[ConsoleCommands], placeholder="Search for a command")
+        super().__init__(providers=[ConsoleCommands], placeholder="Search for a command: enter runs it, esc closes")
 
     @classmethod
     def of(cls, console: ConsoleContext) -> CommandsScreen:

@@ -104,4 +104,6 @@ class SessionList(RowList):
         # The last flag counts interruptions, which are nothing unusual: better none than a part of a word.
         if entry.interruptions and cell_len(", ".join(flags)) > notes:
             flags.pop()
+        while len(flags) > 1 and cell_len(", ".join(flags)) > notes:
+            flags.pop()
         return ((_row(cells, widths), "said"), (fit(", ".join(flags), notes, more), look))

@@ -19,6 +19,17 @@ EXIT_CODES: dict[Part, int] = {
 }
 """Exit code for each missing part; of several the first one counts: it is the cause of those behind it."""
 
+IN_WORDS: dict[str, str] = {
+    "ending": "its end is missing",
+    "links": "its connection was not closed",
+    "approvals": "a question was open",
+    "interventions": "the agent was held",
+    "deliveries": "it ended within a turn or a call",
+    "output": "the model said nothing",
+    "journal": "its recording has gaps",
+}
+"""Words for each missing part, for lists of sessions."""
+
 REMEDIES: dict[Part, str] = {
     "ending": "Check the disk of the recording; gemini-live-tui resume goes on with a session that broke off",
     "links": "Check the network and the server, or give more time with --reconnect-for",
