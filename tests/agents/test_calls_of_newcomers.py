@@ -11,6 +11,9 @@ from tests.paraphrases.measuring import measure
 MARIA = ["Yes I understand.", "My name is Maria Lopez.", "Forty two."]
 PLAN = [*MARIA, "I can pay thirty dollars a month."]
 DOWN = ["internet is down"]
+SLOW = ["my internet is slow"]
+TO_PERSON = [*SLOW, "I want a person"]
+RESTARTED = [*SLOW, "restart the router"]
 
 UNASKED: list[tuple[str, list[str], str]] = [
     ("debt_collection", MARIA, "i can pay three hundred dollars, in january"),
@@ -44,8 +47,29 @@ UNASKED: list[tuple[str, list[str], str]] = [
     ("debt_collection", ["Yes."], "my brother john owes that"),
     ("debt_collection", MARIA, "my brother owes me money"),
     ("tech_support", DOWN, "restart the router, tomorrow"),
+    ("tech_support", TO_PERSON, "restart please"),
+    ("tech_support", TO_PERSON, "ok restart"),
+    ("tech_support", TO_PERSON, "specialist"),
+    ("tech_support", [*SLOW, "restart the router, tomorrow"], "is it possible to restart only the wifi"),
+    ("tech_support", SLOW, "ok it's on again"),
+    ("tech_support", [*RESTARTED, "no"], "ok it's on again"),
+    ("tech_support", RESTARTED, "yeah it's a bit better"),
+    ("tech_support", RESTARTED, "a bit faster"),
+    ("tech_support", [], "my internet was slow yesterday but it's fine today"),
+    ("tech_support", [], "the internet was down last night, but now it works"),
+    ("clinic", ["My name is Anna and I was born in 1982."], "I had a headache yesterday but it's fine now"),
     ("concierge", [], "order a taxi, on friday"),
     ("concierge", [], "book a table for two at eight, tomorrow"),
+]
+
+GOODBYES: list[tuple[str, list[str], str, str]] = [
+    ("tech_support", [*RESTARTED, "yes it works"], "actually no it's slow again", "call again"),
+    ("tech_support", [*RESTARTED, "yes it works"], "can you send someone anyway", "still want a technician"),
+    ("tech_support", [*RESTARTED, "yes it works"], "what was wrong", "can't tell what it was"),
+    ("tech_support", [*TO_PERSON, "Jane"], "no wait wednesday", "can't set the day"),
+    ("tech_support", [*TO_PERSON, "Jane"], "can i have that in writing", "can't send anything"),
+    ("tech_support", [*TO_PERSON, "Jane"], "how much does it cost", "ask the technician"),
+    ("tech_support", [*TO_PERSON, "Jane"], "my name is spelled with a y", "tell the technician"),
 ]
 
 RIGHT: list[tuple[str, list[str], str, Mapping[str, Any]]] = [
@@ -80,6 +104,20 @@ RIGHT: list[tuple[str, list[str], str, Mapping[str, Any]]] = [
      {"call": {"tool": "verify_identity", "args": {"name": "John Smith", "digits": 17}}}),
     ("debt_collection", ["Yes.", "Maria Lopez", "43"], "I meant 42",
      {"call": {"tool": "verify_identity", "args": {"digits": 42}}, "state": {"session:phase": "negotiate"}}),
+    ("tech_support", TO_PERSON, "priya", {"call": {"tool": "hand_over", "args": {"name": "Priya"}}}),
+    ("tech_support", TO_PERSON, "call me steve", {"call": {"tool": "hand_over", "args": {"name": "Steve"}}}),
+    ("tech_support", TO_PERSON, "call me later", {"asks": True}),
+    ("tech_support", TO_PERSON, "restart please", {"answers": ["who should the technician ask for"]}),
+    ("tech_support", RESTARTED, "yeah it's a bit better", {"answers": ["as it should"]}),
+    ("tech_support", RESTARTED, "much better", {"state": {"session:phase": "solved"}}),
+    ("tech_support", SLOW, "first the line", {"call": {"tool": "check_line", "args": {}}}),
+    ("tech_support", SLOW, "first the router", {"call": {"tool": "restart_router", "args": {}}}),
+    ("tech_support", SLOW, "would restarting help", {"answers": ["often helps"]}),
+    ("tech_support", [], "my phone's fine but the internet keeps dropping", {"state": {"app:problem": "no internet"}}),
+    ("tech_support", [], "the wifi isn't slow, it's off", {"state": {"app:problem": "no internet"}}),
+    ("tech_support", [], "it was fine yesterday but today the internet is down",
+     {"state": {"app:problem": "no internet"}}),
+    ("tech_support", [], "my internet was slow yesterday but it's fine today", {"answers": ["isn't working now"]}),
 ]  # fmt: skip
 
 
@@ -93,3 +131,9 @@ def test_nothing_is_done_that_a_newcomer_did_not_ask_for(agent: str, before: lis
 def test_a_newcomer_is_understood(agent: str, before: list[str], say: str, outcome: Mapping[str, Any]) -> None:
     judged = measure({"agent": agent, "before": before, "say": say, **outcome})
     assert judged.is_right, judged.turn
+
+
+@pytest.mark.parametrize(("agent", "before", "say", "words"), GOODBYES)
+def test_after_the_end_a_newcomer_still_gets_an_answer(agent: str, before: list[str], say: str, words: str) -> None:
+    turn = measure({"agent": agent, "before": before, "say": say, "refuses": True}).turn
+    assert words in turn.answer, turn

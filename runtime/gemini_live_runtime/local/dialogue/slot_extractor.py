@@ -21,12 +21,13 @@ from gemini_live_runtime.local.language.name_corrections import corrected_name
 from gemini_live_runtime.local.language.words import folded
 from gemini_live_runtime.local.scripts.script_types import ExtractRule, Intent, Pattern, Scalar, Script, SlotRef
 from gemini_live_runtime.local.understanding.accounting import Accounting
-from gemini_live_runtime.local.understanding.matching import Match, Matcher, SlotValue
+from gemini_live_runtime.local.understanding.matching import Match, Matcher, SlotValue, words_of_tools
 from gemini_live_runtime.local.understanding.meaning import MeaningMatcher
 from gemini_live_runtime.local.understanding.mood import (
     asks_besides,
     is_general,
     is_open_wish,
+    is_over,
     is_remark,
     only_speaks,
     takes_back,
@@ -107,7 +108,7 @@ class SlotExtractor:
 
     def __init__(self, script: Script) -> None:
         self._script = script
-        self._matcher = Matcher(script.slots, script.filler)
+        self._matcher = Matcher(script.slots, script.filler, words_of_tools(script))
         self._meanings = MeaningMatcher(script)
         self._repair = SelfRepair(script.slots)
         meanings = (meaning for intent in script.intents for meaning in intent.means)
@@ -164,7 +165,7 @@ class SlotExtractor:
 
     def _fields_in(self, utterance: _Utterance, wanted: Mapping[str, Any]) -> dict[str, Scalar]:
         plain, is_question = utterance.words.plain, utterance.words.is_question
-        if is_general(plain) or self._repair.is_unclear(utterance.words.text):
+        if is_general(plain) or is_over(plain) or self._repair.is_unclear(utterance.words.text):
             return {}
         asks, remarks = (
             asks_besides(plain),

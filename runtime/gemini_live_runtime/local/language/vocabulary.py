@@ -141,6 +141,9 @@ NEVER_NAMES = frozenset(everyday_words.NO_NAMES.split())
 """Words such as days and languages, which are written like names."""
 
 
+_OF_NAMES = frozenset({"de", "da", "di", "la", "le", "van", "von", "der", "den", "bin", "al", "del", "dos"})
+"""Words of names that are written in lower case."""
+
 _SHORTEST_WITH_TYPOS, _TWO_TYPOS = 5, 10
 """Letters from which on a word may have one typing error, and two."""
 
@@ -235,6 +238,11 @@ def asks(words: Sequence[str]) -> bool:
 def is_name_like(word: str) -> bool:
     """Return False for words that are hardly a person's name, such as `returning`."""
     return word in _NAMES_ALIKE or not (word in NEVER_NAMES or _NO_NAMES.fullmatch(word))
+
+
+def as_name(words: Sequence[str]) -> str:
+    """Return a name with capitals: "Priya" for "priya"."""
+    return " ".join(word.capitalize() if word.islower() and word not in _OF_NAMES else word for word in words)
 
 
 def is_no_text(words: Sequence[str]) -> bool:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import field
 
 from gemini_live_runtime.local.language.name_corrections import corrected_name
@@ -13,10 +13,13 @@ from gemini_live_runtime.local.language.vocabulary import (
     EVERYDAY_WORDS,
     FILLERS,
     NEGATIONS,
+    as_name,
+    base_forms,
     is_name_like,
     is_no_text,
 )
 from gemini_live_runtime.local.language.words import (
+    name_words,
     parse_digits,
     parse_duration,
     parse_number,
@@ -25,7 +28,7 @@ from gemini_live_runtime.local.language.words import (
     split_words,
     typos,
 )
-from gemini_live_runtime.local.scripts.script_types import Pattern, Slot, SlotRef
+from gemini_live_runtime.local.scripts.script_types import Pattern, Script, Slot, SlotRef
 from gemini_live_runtime.local.understanding.utterance_words import Words
 from gemini_live_runtime.records import record
 
@@ -52,10 +55,16 @@ class Match:
 
 
 class Matcher:
-    """Matcher of patterns; `filler` word groups may surround any pattern."""
+    """Matcher of patterns; `filler` word groups may surround any pattern.
 
-    def __init__(self, slots: Mapping[str, Slot], filler: tuple[tuple[str, ...], ...] = ()) -> None:
+    `no_names` are words that are taken for no person's name unless they are written as one.
+    """
+
+    def __init__(
+        self, slots: Mapping[str, Slot], filler: tuple[tuple[str, ...], ...] = (), no_names: Collection[str] = ()
+    ) -> None:
         self._slots = slots
+        self._no_names = frozenset(no_names)
         self._filler = tuple(group for group in filler if group)
         self._last: tuple[Words | None, bool, tuple[tuple[int, float], ...]] = (None, False, ())
         self._values = {
@@ -250,7 +259,10 @@ class Matcher:
                 return
             if not written[:1].isupper() and (is_told or word in EVERYDAY_WORDS):
                 return
-            yield length, _FREE, " ".join(words.original[start : start + length])
+            is_written_so = written[:1].isupper() and start + length > 1
+            if not (is_written_so or base_forms(word).isdisjoint(self._no_names)):
+                return  # "Restart please" is no answer to "who should we ask for?"
+            yield length, _FREE, as_name(words.original[start : start + length])
 
     def _tail(self, plain: list[str], start: int) -> float | None:
         """Return the cost of the words left over; None unless they are filler."""
@@ -262,6 +274,18 @@ class Matcher:
             start += len(group)
             cost += _FILLER
         return cost
+
+
+def words_of_tools(script: Script) -> frozenset[str]:
+    """Return the words that ask for the tools of a script: "restart" is no name there."""
+    found: set[str] = set()
+    for intent in script.intents:
+        if intent.calls:
+            patterns = (pattern for pattern in (*intent.say, *intent.typed))
+            found.update(part for pattern in patterns for part in pattern if isinstance(part, str))
+            found.update(word for call in intent.calls for word in name_words(call.tool))
+    people = {word for slot in script.slots.values() for value in slot.values for word in split_words(value)}
+    return frozenset(found - people)
 
 
 def _may_be_mistyped(part: str | SlotRef) -> bool:

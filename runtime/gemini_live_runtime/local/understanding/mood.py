@@ -206,6 +206,16 @@ _IN_GENERAL = _any_of(
 )
 """Suppositions, and questions about people in general."""
 
+_WELL = "(?:fine|ok|okay|all right|alright|good|working|back|fixed|sorted|better|normal|gone|over)"
+_OVER = re.compile(
+    r"\b(?:was|were|had|went|stopped|did not)\b.*\b(?:yesterday|last (?:night|week|month|year|time)|ago|earlier|before"
+    r"|this morning|the other day|on \w+day)\b.*"
+    rf"(?:\b(?:it|that|everything|all|they|i) (?:is|are|am|feels?|seems?) (?:(?:all|much|quite|now|just) )?{_WELL}"
+    r"|\b(?:it|that|everything) (?:works|does)|\bnow (?:it|that|everything) (?:works|does))"
+    r"(?: (?:now|again|today|fine|though|actually|thanks|thank you))*$"
+)
+"""Words of what was wrong, and is so no longer."""
+
 _PRAISES = frozenset({
     "good", "great", "fine", "perfect", "lovely", "nice", "ok", "okay", "sure", "right", "alright", "wonderful",
     "brilliant", "super", "excellent", "splendid", "cool", "correct",
@@ -255,6 +265,11 @@ def takes_back(words: Sequence[str], *, is_question: bool = False) -> bool:
     if is_question and words and words[-1] in ("right", "correct"):
         return True
     return calls_off(words) or _TAKEN_BACK.search(" ".join(words)) is not None
+
+
+def is_over(words: Sequence[str]) -> bool:
+    """Return True for "it was slow yesterday, but it's fine today"."""
+    return _OVER.search(" ".join(words)) is not None
 
 
 def is_general(words: Sequence[str]) -> bool:
