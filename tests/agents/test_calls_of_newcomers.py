@@ -14,6 +14,9 @@ DOWN = ["internet is down"]
 SLOW = ["my internet is slow"]
 TO_PERSON = [*SLOW, "I want a person"]
 RESTARTED = [*SLOW, "restart the router"]
+PETE = ["it's pete", "about the bike"]
+TO_WRITE = [*PETE, "it can wait"]
+WRITTEN = [*TO_WRITE, "tell him I called"]
 
 UNASKED: list[tuple[str, list[str], str]] = [
     ("debt_collection", MARIA, "i can pay three hundred dollars, in january"),
@@ -34,6 +37,10 @@ UNASKED: list[tuple[str, list[str], str]] = [
     ("debt_collection", MARIA, "i can pay it all today"),
     ("debt_collection", MARIA, "i can pay all of it"),
     ("debt_collection", MARIA, "all of it please"),
+    ("debt_collection", MARIA, "I'll pay 50 dollars, maybe"),
+    ("tech_support", TO_PERSON, "wifi"),
+    ("tech_support", RESTARTED, "yes but slow"),
+    ("tech_support", RESTARTED, "yes but only in the kitchen"),
     ("debt_collection", MARIA, "stop ringing me"),
     ("debt_collection", [], "don't call back"),
     ("debt_collection", [], "take me off your list"),
@@ -57,6 +64,13 @@ UNASKED: list[tuple[str, list[str], str]] = [
     ("tech_support", RESTARTED, "a bit faster"),
     ("tech_support", [], "my internet was slow yesterday but it's fine today"),
     ("tech_support", [], "the internet was down last night, but now it works"),
+    ("call_screening", TO_WRITE, "well ok it is"),
+    ("call_screening", TO_WRITE, "ok ill hold"),
+    ("call_screening", TO_WRITE, "hmm fair enough"),
+    ("call_screening", TO_WRITE, "well tomorrow would be good i suppose"),
+    ("call_screening", WRITTEN, "i love him"),
+    ("call_screening", WRITTEN, "anything yet"),
+    ("call_screening", WRITTEN, "also tell him i love him"),
     ("clinic", ["My name is Anna and I was born in 1982."], "I had a headache yesterday but it's fine now"),
     ("concierge", [], "order a taxi, on friday"),
     ("concierge", [], "book a table for two at eight, tomorrow"),
@@ -69,6 +83,17 @@ GOODBYES: list[tuple[str, list[str], str, str]] = [
     ("tech_support", [*TO_PERSON, "Jane"], "no wait wednesday", "can't set the day"),
     ("tech_support", [*TO_PERSON, "Jane"], "can i have that in writing", "can't send anything"),
     ("tech_support", [*TO_PERSON, "Jane"], "how much does it cost", "ask the technician"),
+    ("call_screening", WRITTEN, "i love him", "can't add anything"),
+    ("call_screening", WRITTEN, "anything yet", "will read it tonight"),
+    ("call_screening", WRITTEN, "no, cancel that", "can't change"),
+    ("call_screening", ["I have a special offer"], "i am not selling anything", "misunderstood"),
+    ("debt_collection", [*MARIA, "take it all"], "can i have that in writing", "comes by mail"),
+    ("debt_collection", [*MARIA, "take it all"], "no wait, i want it back", "can't undo a payment"),
+    ("debt_collection", [*PLAN, "yes"], "when does it start", "can't say when it starts"),
+    ("debt_collection", [*PLAN, "yes"], "actually make it twenty", "can't change the plan"),
+    ("debt_collection", [*PLAN, "yes"], "is this recorded", "is recorded"),
+    ("debt_collection", [*MARIA, "call me on Monday"], "no wait wednesday", "can't change that"),
+    ("debt_collection", ["this is not my debt"], "no i don't dispute it", "can't take that back"),
     ("tech_support", [*TO_PERSON, "Jane"], "my name is spelled with a y", "tell the technician"),
 ]
 
@@ -118,6 +143,31 @@ RIGHT: list[tuple[str, list[str], str, Mapping[str, Any]]] = [
     ("tech_support", [], "it was fine yesterday but today the internet is down",
      {"state": {"app:problem": "no internet"}}),
     ("tech_support", [], "my internet was slow yesterday but it's fine today", {"answers": ["isn't working now"]}),
+    ("call_screening", ["it's pete"], "i'm calling about the bike he's selling",
+     {"state": {"session:phase": "decide", "app:spam": None}}),
+    ("call_screening", [], "we are selling insurance", {"state": {"app:spam": True}}),
+    ("call_screening", PETE, "not super urgent", {"state": {"app:urgency": "low"}}),
+    ("call_screening", PETE, "it is not really that urgent", {"state": {"app:urgency": "low"}}),
+    ("call_screening", PETE, "super urgent", {"state": {"app:urgency": "high"}}),
+    ("call_screening", [], "delivery for sam, i'm outside",
+     {"state": {"user:caller": None, "user:reason": "delivery"}}),
+    ("call_screening", ["it's anna"], "um, mike i guess", {"state": {"user:reason": None}}),
+    ("call_screening", ["it's anna"], "john from work",
+     {"state": {"user:reason": None}, "answers": ["what is it about"]}),
+    ("call_screening", ["it's anna"], "his brother john from work is ill",
+     {"state": {"user:reason": "his brother John from work is ill"}}),
+    ("call_screening", [], "officer brown", {"state": {"user:caller": "Brown"}}),
+    ("call_screening", [], "this is claire, claire from accounting", {"state": {"user:caller": "Claire"}}),
+    ("call_screening", [], "it's pete", {"answers": ["thank you pete what is it about"]}),
+    ("call_screening", [], "hello its anna miller here", {"state": {"user:caller": "Anna Miller"}}),
+    ("call_screening", [], "hiya its anna miller", {"state": {"user:caller": "Anna Miller"}}),
+    ("call_screening", TO_WRITE, "dinner is at seven",
+     {"call": {"tool": "take_message", "args": {"message": "dinner is at seven"}}}),
+    ("call_screening", ["its anna miller", "the server is down"], "really urgent yes",
+     {"state": {"session:phase": "connected"}}),
+    ("tech_support", TO_PERSON, "Bill", {"call": {"tool": "hand_over", "args": {"name": "Bill"}}}),
+    ("tech_support", TO_PERSON, "mark please", {"call": {"tool": "hand_over", "args": {"name": "Mark"}}}),
+    ("call_screening", [], "this is mark", {"answers": ["thank you mark"]}),
 ]  # fmt: skip
 
 

@@ -43,11 +43,11 @@ class Call(BaseModel):
     leaves: bool | None = Field(None, description="They leave no message, and want no more.")
 
 
-SCREENED = (key("session:phase") == "decide") | (key("session:phase") == "message")
+ASKED = key("session:phase").one_of("screen", "ask_again")
 FACTS = [
     FieldPromotion.true_only("leaves"),
     FieldPromotion.overwrite("caller").to(CALLER).when(is_the_same_caller),
-    FieldPromotion.non_empty("reason").to(REASON).when(is_a_reason).when(~SCREENED),  # later words are a message
+    FieldPromotion.non_empty("reason").to(REASON).when(is_a_reason).when(ASKED),  # later words are a message
     FieldPromotion.overwrite("urgency").when(key("session:phase") == "decide"),  # only when the agent has asked
     FieldPromotion.true_only("spam"),
 ]

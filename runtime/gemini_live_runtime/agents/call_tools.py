@@ -3,11 +3,22 @@
 from __future__ import annotations
 
 import asyncio
+import re
 
 from gemini_live_runtime import State, StateKey, ToolContext, TranscriptWindow, tool
 from gemini_live_runtime.local.language.name_corrections import corrected_name
+from gemini_live_runtime.local.scripts.script import bundled_script
 
 CONTACTS = {"Anna Miller": "his sister", "John Smith": "his neighbour"}  # Sam's address book
+
+_ONLY_A_NAME = re.compile(
+    rf"(?:(?:um|uh|er|well|oh|it'?s|it is|i'?m|i am|this is)\W+)*"
+    rf"(?:(?:{'|'.join(bundled_script('call_screening').slots['first'].values)}|officer [a-z]+)"
+    r"(?: (?:here|speaking|calling|i (?:guess|suppose)|from (?:(?:the|his|your) )?[a-z]+))?"
+    r"|from (?:(?:the|his|your) )?[a-z]+)[.!]*",
+    re.IGNORECASE,
+)
+"""Words that say who is calling, and not why: "Pete from the gym"."""
 
 CALLER = StateKey("user:caller", str, description="who is calling")
 REASON = StateKey("user:reason", str, description="what it is about")
@@ -42,7 +53,7 @@ def is_the_same_caller(name: str, state: State) -> bool:
 
 def is_a_reason(reason: str, state: State) -> bool:
     """Return False for no reason, and for more of the name: "Miller" from Anna."""
-    if state.get("app:leaves") or "long story" in reason.lower():
+    if state.get("app:leaves") or "long story" in reason.lower() or _ONLY_A_NAME.fullmatch(reason):
         return False
     caller = str(state.get(CALLER, ""))
     words = reason.split()

@@ -32,7 +32,7 @@ from gemini_live_runtime.local.scripts.sample_sentences import SampleSentences, 
 from gemini_live_runtime.local.scripts.script_types import Intent, Script
 from gemini_live_runtime.local.scripts.tool_output import output_of
 from gemini_live_runtime.local.understanding.accounting import Accounting
-from gemini_live_runtime.local.understanding.matching import Match, Matcher, SlotValue, words_of_tools
+from gemini_live_runtime.local.understanding.matching import Match, Matcher, SlotValue, words_for_things
 from gemini_live_runtime.local.understanding.mood import is_call_off
 from gemini_live_runtime.local.understanding.self_repair import SelfRepair
 from gemini_live_runtime.local.understanding.tentative import hedged, hesitates, partly_hedged, proposes, put_off
@@ -59,7 +59,7 @@ class ScriptedDialogue:
 
     def __init__(self, script: Script) -> None:
         self._script = script
-        self._matcher = Matcher(script.slots, script.filler, words_of_tools(script))
+        self._matcher = Matcher(script.slots, script.filler, words_for_things(script))
         self._matching = IntentMatcher(script, self._matcher)
         self._repair = SelfRepair(script.slots)
         self._intents = {intent.name: intent for intent in script.intents}

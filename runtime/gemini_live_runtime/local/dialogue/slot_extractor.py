@@ -21,7 +21,7 @@ from gemini_live_runtime.local.language.name_corrections import corrected_name
 from gemini_live_runtime.local.language.words import folded
 from gemini_live_runtime.local.scripts.script_types import ExtractRule, Intent, Pattern, Scalar, Script, SlotRef
 from gemini_live_runtime.local.understanding.accounting import Accounting
-from gemini_live_runtime.local.understanding.matching import Match, Matcher, SlotValue, words_of_tools
+from gemini_live_runtime.local.understanding.matching import Match, Matcher, SlotValue, words_for_things
 from gemini_live_runtime.local.understanding.meaning import MeaningMatcher
 from gemini_live_runtime.local.understanding.mood import (
     asks_besides,
@@ -37,6 +37,9 @@ from gemini_live_runtime.local.understanding.utterance_words import Words
 from gemini_live_runtime.records import record
 
 _ARTICLES = frozenset({"a", "an", "the"})
+
+_RESTRICTING = frozenset({"but", "though", "although", "except", "only"})
+"""Words behind which an answer is restricted."""
 
 _A_TYPING_ERROR = 0.3
 """Cost of a phrase below which it is one, with a text or an article besides."""
@@ -108,7 +111,7 @@ class SlotExtractor:
 
     def __init__(self, script: Script) -> None:
         self._script = script
-        self._matcher = Matcher(script.slots, script.filler, words_of_tools(script))
+        self._matcher = Matcher(script.slots, script.filler, words_for_things(script))
         self._meanings = MeaningMatcher(script)
         self._repair = SelfRepair(script.slots)
         meanings = (meaning for intent in script.intents for meaning in intent.means)
@@ -222,6 +225,8 @@ class SlotExtractor:
         """
         words = utterance.sentence if rule.after or utterance.is_quoted else utterance.words
         question = last_question(utterance.asked) if rule.after else ""
+        if rule.after and _is_restricted(rule, utterance.sentence):
+            return False  # "Yes, but slow" is no yes.
         same = [other for other in rules if other.value == rule.value]
         return not (utterance.only_speaks or self._accounting.of_rules(same, words, question))
 
@@ -299,6 +304,15 @@ class SlotExtractor:
         return len(slots) < sum(part not in _ARTICLES for part in pattern) or all(
             slot.kind == "choice" for slot in slots
         )
+
+
+def _is_restricted(rule: ExtractRule, words: Words) -> bool:
+    """Return True for "yes, but slow", where no meaning of a rule may have "slow"."""
+    if _RESTRICTING.isdisjoint(words.plain):
+        return False
+    said = f" {' '.join(words.plain)} "
+    phrases = (" ".join(phrase) for meaning in rule.means for phrase in meaning.without)
+    return any(f" {phrase} " in said for phrase in phrases if phrase not in _RESTRICTING)
 
 
 def _is_another(value: Scalar, name: str, parts: Sequence[Mapping[str, Scalar]]) -> bool:

@@ -31,7 +31,8 @@ _SPOKEN_FORMS = {
 _AFTER_ID = frozenset({"like", "love", "rather", "say", "prefer", "appreciate", "want", "be", "go", "need"})
 _AFTER_ILL = frozenset({
     "have", "take", "pay", "get", "be", "do", "try", "go", "need", "come", "call", "ring", "say", "give", "just",
-    "wait", "order",
+    "wait", "order", "hold", "stay", "hang", "keep", "leave", "text", "email", "send", "speak", "see", "let",
+    "tell", "pop",
 })  # fmt: skip
 _AMBIGUOUS = {"id": ("i would", _AFTER_ID), "ill": ("i will", _AFTER_ILL)}
 """Words that are written without an apostrophe only before some others."""
@@ -68,7 +69,10 @@ EVERYDAY_WORDS = frozenset(everyday_words.EVERYDAY.split()) - COMMON_WORDS
 PAST = frozenset(everyday_words.PAST.split())
 """Words that tell of the past, or of a condition."""
 
-WEIGHING = frozenset({"that", "so", "very", "really", "too", "particularly", "especially", "terribly", "quite", "even"})
+WEIGHING = frozenset({
+    "that", "so", "very", "really", "too", "particularly", "especially", "terribly", "quite", "even", "super",
+    "overly", "remotely", "hugely",
+})  # fmt: skip
 """Words between `not` and what it denies that only weigh it."""
 
 OPINIONS = tuple(
@@ -81,7 +85,7 @@ ASKING_IF = frozenset({"me", "us", "know", "see", "check", "out", "wonder", "won
 
 OPENINGS = frozenset({
     "hello", "hi", "hey", "ok", "okay", "so", "and", "but", "well", "um", "uh", "er", "oh", "sorry", "please", "now",
-    "then", "actually", "right", "yes", "yeah", "no", "just", "wait",
+    "then", "actually", "right", "yes", "yeah", "no", "just", "wait", "hiya", "hallo",
 })  # fmt: skip
 """Words before what a sentence says."""
 
@@ -132,6 +136,9 @@ _HESITATIONS = re.compile(
     r"|(?:me|us) (?:who|what|when|where|why|how)\b|(?:please )?tell me\b|let me know\b|if i (?:left|leave|gave)"
     r"|.*\b(?:will|would|does|can) (?:he|she|they)(?: \w+)? (?:get|read|hear|see) (?:it|this|that|my)\b"
     r"|(?:(?:oh|well|hmm|hm|ah|um|uh|er|so|right|not really|really) ?)+$"
+    r"|(?:(?:oh|well|hmm|hm|ok|okay|yes|yeah|right|fine|sure) )*(?:(?:it|that) (?:is|was|will do)|fair enough|got it"
+    r"|will do|no (?:problem|worries)|if you say so|understood|sounds (?:good|fine|great)|i (?:suppose|guess)(?: so)?)$"
+    r"|.*\bi (?:suppose|guess)$"
     r"|(?:sorry|pardon|excuse me|yes|no|yeah|nope|ok|okay|hello|hi|thanks|thank you|bye|goodbye|stop)$"
 )
 
@@ -141,7 +148,7 @@ NEVER_NAMES = frozenset(everyday_words.NO_NAMES.split())
 """Words such as days and languages, which are written like names."""
 
 
-_OF_NAMES = frozenset({"de", "da", "di", "la", "le", "van", "von", "der", "den", "bin", "al", "del", "dos"})
+PARTS_OF_NAMES = frozenset({"de", "da", "di", "la", "le", "van", "von", "der", "den", "bin", "al", "del", "dos"})
 """Words of names that are written in lower case."""
 
 _SHORTEST_WITH_TYPOS, _TWO_TYPOS = 5, 10
@@ -203,10 +210,11 @@ def base_forms(word: str) -> frozenset[str]:
 
 def plainly(words: Sequence[str]) -> list[str]:
     """Return words without those that only weigh a negation: "not that urgent"."""
-    last = len(words) - 1
-    return [
-        word for at, word in enumerate(words) if not (word in WEIGHING and 0 < at < last and words[at - 1] == "not")
-    ]
+    last, plain = len(words) - 1, list[str]()
+    for at, word in enumerate(words):
+        if not (word in WEIGHING and at < last and plain[-1:] == ["not"]):
+            plain.append(word)
+    return plain
 
 
 def is_same(word: str, meant: str) -> bool:
@@ -242,7 +250,7 @@ def is_name_like(word: str) -> bool:
 
 def as_name(words: Sequence[str]) -> str:
     """Return a name with capitals: "Priya" for "priya"."""
-    return " ".join(word.capitalize() if word.islower() and word not in _OF_NAMES else word for word in words)
+    return " ".join(word.capitalize() if word.islower() and word not in PARTS_OF_NAMES else word for word in words)
 
 
 def is_no_text(words: Sequence[str]) -> bool:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator, Mapping
 from dataclasses import field
 
+from gemini_live_runtime.local.language.dictated_words import FIRST_NAMES
 from gemini_live_runtime.local.language.name_corrections import corrected_name
 from gemini_live_runtime.local.language.vocabulary import (
     COMMON_WORDS,
@@ -13,6 +14,8 @@ from gemini_live_runtime.local.language.vocabulary import (
     EVERYDAY_WORDS,
     FILLERS,
     NEGATIONS,
+    PARTS_OF_NAMES,
+    WEIGHING,
     as_name,
     base_forms,
     is_name_like,
@@ -44,6 +47,14 @@ _ARTICLES = frozenset({"a", "an", "the", "my", "me"})
 _BEFORE_THINGS = frozenset({"a", "an", "the", "my", "your", "his", "her", "our", "their", "this", "that"})
 _LONGEST_NAME, _TELLING_WORDS, _LONG = 3, 2, 6
 _EDIT, _ARTICLE, _FILLER, _FREE = 0.5, 0.3, 0.05, 0.2
+
+
+_ALSO_NAMES = frozenset({
+    "bill", "mark", "will", "rose", "grace", "penny", "joy", "hope", "faith", "chip", "pat", "rob", "drew", "grant",
+    "dean", "guy", "ray", "dale", "glen", "heather", "holly", "daisy", "amber", "ruby", "pearl", "summer", "dawn",
+    "miles", "frank", "earl", "victor", "norm", "basil", "chase", "hunter", "mason", "cooper", "taylor", "page",
+})  # fmt: skip
+"""Words that are first names, too, when they are written so."""
 
 
 @record
@@ -110,7 +121,9 @@ class Matcher:
         return bool(texts) and len(pattern) - len(texts) >= _TELLING_WORDS
 
     def _is_denied(self, plain: list[str], at: int) -> bool:
-        """Return True when the word before `at` denies what follows."""
+        """Return True when the words before `at` deny what follows."""
+        while at > 1 and plain[at - 1] in WEIGHING:  # "not super urgent"
+            at -= 1
         return at > 0 and plain[at - 1] in DENYING
 
     def _is_text_only(self, pattern: Pattern) -> bool:
@@ -259,7 +272,9 @@ class Matcher:
                 return
             if not written[:1].isupper() and (is_told or word in EVERYDAY_WORDS):
                 return
-            is_written_so = written[:1].isupper() and start + length > 1
+            if word in words.plain[start : start + length - 1]:
+                return  # "Claire, Claire from accounting" tells it twice.
+            is_written_so = written[:1].isupper() and (start + length > 1 or word in FIRST_NAMES or word in _ALSO_NAMES)
             if not (is_written_so or base_forms(word).isdisjoint(self._no_names)):
                 return  # "Restart please" is no answer to "who should we ask for?"
             yield length, _FREE, as_name(words.original[start : start + length])
@@ -276,16 +291,24 @@ class Matcher:
         return cost
 
 
-def words_of_tools(script: Script) -> frozenset[str]:
-    """Return the words that ask for the tools of a script: "restart" is no name there."""
+def words_for_things(script: Script) -> frozenset[str]:
+    """Return the words for the tools and things of a script, which are no names.
+
+    Such as "restart", and a "delivery" among the values of a slot.
+    """
     found: set[str] = set()
     for intent in script.intents:
         if intent.calls:
             patterns = (pattern for pattern in (*intent.say, *intent.typed))
             found.update(part for pattern in patterns for part in pattern if isinstance(part, str))
             found.update(word for call in intent.calls for word in name_words(call.tool))
-    people = {word for slot in script.slots.values() for value in slot.values for word in split_words(value)}
-    return frozenset(found - people)
+        # The first words that a meaning needs are things, too: "wifi" is no person.
+        found.update(word for meaning in intent.means for part in meaning.needs for phrase in part for word in phrase)
+    values = (value for slot in script.slots.values() if slot.kind == "choice" for value in slot.values)
+    found.update(value for value in values if value == value.lower() and " " not in value)
+    people = (value for slot in script.slots.values() for value in slot.values if value != value.lower())
+    found.difference_update(word for value in people for word in split_words(value))
+    return frozenset(found - PARTS_OF_NAMES)
 
 
 def _may_be_mistyped(part: str | SlotRef) -> bool:

@@ -16,6 +16,7 @@ from gemini_live_runtime.local.language.vocabulary import (
     NEGATIONS,
     OPINIONS,
     WEIGHING,
+    as_name,
     asks,
     base_forms,
     is_mistyped,
@@ -51,7 +52,7 @@ class Sentence:
         last = len(words) - 1
         meant = in_plain_words(words.plain)
         for at, (word, plain, written) in enumerate(zip(words.plain, meant, words.original, strict=True)):
-            is_weight = word in WEIGHING and 0 < at < last and words.plain[at - 1] == "not"
+            is_weight = word in WEIGHING and at < last and self.words[-1:] == ["not"]
             if plain is not None and not is_weight:
                 self.words.append(plain)
                 self.original.append(written if plain == word else "")
@@ -159,7 +160,7 @@ class Sentence:
             length = self._name_at(at, is_given=self.words[at] in given)
             if length:
                 given.add(self.words[at])
-                yield at, length, " ".join(self.original[at : at + length])
+                yield at, length, as_name(self.original[at : at + length])
             at += length or 1
 
     def proper_names_after(self, leads: Collection[tuple[str, ...]]) -> Iterator[tuple[int, int, str]]:
