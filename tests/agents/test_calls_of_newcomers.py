@@ -168,6 +168,8 @@ RIGHT: list[tuple[str, list[str], str, Mapping[str, Any]]] = [
     ("tech_support", TO_PERSON, "Bill", {"call": {"tool": "hand_over", "args": {"name": "Bill"}}}),
     ("tech_support", TO_PERSON, "mark please", {"call": {"tool": "hand_over", "args": {"name": "Mark"}}}),
     ("call_screening", [], "this is mark", {"answers": ["thank you mark"]}),
+    ("call_screening", ["its anna miller"], "really urgent yes", {"state": {"user:reason": None}}),
+    ("call_screening", ["its anna miller"], "the urgent repair", {"state": {"user:reason": "the urgent repair"}}),
 ]  # fmt: skip
 
 

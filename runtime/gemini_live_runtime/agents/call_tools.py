@@ -20,6 +20,13 @@ _ONLY_A_NAME = re.compile(
 )
 """Words that say who is calling, and not why: "Pete from the gym"."""
 
+_ONLY_URGENT = re.compile(
+    r"(?:(?:it'?s|it is|this is|yes|yeah|really|very|super|so|quite|rather|an|urgent|urgently|emergency|please)"
+    r"[\s,.!]*)+",
+    re.IGNORECASE,
+)
+"""Words that say how urgent it is, and not what it is about."""
+
 CALLER = StateKey("user:caller", str, description="who is calling")
 REASON = StateKey("user:reason", str, description="what it is about")
 CONTACT = StateKey("app:contact", str, description="what the caller is to Sam")
@@ -53,7 +60,9 @@ def is_the_same_caller(name: str, state: State) -> bool:
 
 def is_a_reason(reason: str, state: State) -> bool:
     """Return False for no reason, and for more of the name: "Miller" from Anna."""
-    if state.get("app:leaves") or "long story" in reason.lower() or _ONLY_A_NAME.fullmatch(reason):
+    if state.get("app:leaves") or "long story" in reason.lower():
+        return False
+    if _ONLY_A_NAME.fullmatch(reason) or _ONLY_URGENT.fullmatch(reason):
         return False
     caller = str(state.get(CALLER, ""))
     words = reason.split()
