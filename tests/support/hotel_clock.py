@@ -1,6 +1,6 @@
 """Hold the clock of the concierge's hotel.
 
-A table is only booked for a time that is still to come.
+A table for a time that has passed today is one for tomorrow.
 """
 
 from __future__ import annotations

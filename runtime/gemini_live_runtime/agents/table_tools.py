@@ -37,7 +37,9 @@ def table_tools(wall_clock: Callable[[], datetime]) -> tuple[Tool, ...]:
     async def book_table(
         people: Annotated[int, Within(ge=1, le=MAX_PEOPLE)], time: str, state: State
     ) -> dict[str, Any]:
-        """Book a table for today in the hotel's restaurant, open from 12:00 to 22:00.
+        """Book a table in the hotel's restaurant, open from 12:00 to 22:00.
+
+        It is one for today, or for tomorrow when the time has passed today.
 
         Args:
             people: How many guests, 1 to 12.
@@ -48,9 +50,9 @@ def table_tools(wall_clock: Callable[[], datetime]) -> tuple[Tool, ...]:
         if not OPENS <= clock <= CLOSES:
             return {"error": "The restaurant is open from 12:00 to 22:00."}
         told, now = f"{clock // 60:02d}:{clock % 60:02d}", wall_clock()
+        booking: dict[str, Any] = {"people": people, "time": told}
         if clock < now.hour * 60 + now.minute:
-            return {"error": f"{told} has passed today, and a table can only be booked for today"}
-        booking = {"people": people, "time": told}
+            booking["day"] = "tomorrow"
         state.set(BOOKING, booking)
         return booking
 

@@ -28,6 +28,7 @@ from gemini_live_runtime.state.store import State
 from gemini_live_runtime.tools.dispatch import Outcome, ToolDispatcher
 from gemini_live_tui.panes import phase_rows, watcher_rows
 
+TOMORROW = {"day": "tomorrow"}
 PHRASES = concierge().definition.phrases
 
 
@@ -320,17 +321,12 @@ def test_a_question_within_a_sentence_is_one(said: str) -> None:
     assert [dict(call.args) for call in dialogue.respond(said, typed=True).calls] == [{"city": "Oslo"}]
 
 
-def test_a_time_that_has_passed_today_is_asked_for_again() -> None:
-    with at_the_hotel(datetime(2026, 11, 20, 20, 0, tzinfo=UTC)):
-        after = talk_to(concierge(), "book a table", "it's for me and my wife", "two", "half past eight")
-    assert after.state["app:booking"] == {"people": 2, "time": "20:30"}
-
-
-@pytest.mark.parametrize(("now", "is_booked"), [((18, 59), True), ((19, 0), True), ((19, 1), False), ((22, 30), False)])
-def test_a_table_is_booked_only_for_a_time_to_come(now: tuple[int, int], is_booked: bool) -> None:
+@pytest.mark.parametrize(("now", "day"), [((18, 59), {}), ((19, 0), {}), ((19, 1), TOMORROW), ((22, 30), TOMORROW)])
+def test_a_table_for_a_time_that_has_passed_is_one_for_tomorrow(now: tuple[int, int], day: dict[str, str]) -> None:
     with at_the_hotel(datetime(2026, 11, 20, *now, tzinfo=UTC)):
         after = talk_to(concierge(), "book a table for two at seven")
-    assert ("app:booking" in after.state) == is_booked
+    assert after.state["app:booking"] == {"people": 2, "time": "19:00", **day}
+    assert ("19:00 has passed today" in after.said) == bool(day)
 
 
 @pytest.mark.parametrize(("people", "said"), [(1, "1 person"), (2, "2 people")])
