@@ -22,6 +22,21 @@ SOUPS = ["Two soups and two coffees."]
 PLAN = [*MARIA, "I can pay thirty dollars a month."]
 PASTA = ["A pasta please.", "That is all.", "Yes, that is right."]
 
+FREE_HOURS: list[tuple[str, list[str], dict[str, str]]] = [
+    ("clinic", OFFERED, {
+        "how about eleven": "eleven", "no, eleven": "eleven", "11am": "eleven", "is eleven free?": "eleven",
+        "could I have eleven instead?": "eleven", "can we make it eleven": "eleven", "I said eleven": "eleven",
+        "anything later in the morning?": "eleven", "not before ten": "eleven", "have you got four?": "four",
+        "two o'clock would suit me better": "two", "can't do nine, what about eleven": "eleven", "16:00": "four",
+        "Mornings are no good for me. Have you got anything after three?": "four",
+    }),
+    ("clinic", [*OFFERED[:-1], "In the afternoon."], {"four": "four", "could you do four": "four", "eleven": "eleven"}),
+    ("clinic", [*OFFERED, "how about eleven?"], {"no, nine": "nine"}),
+    ("clinic", OFFERED[:-1], {
+        "eleven": "eleven", "after three": "four", "not before ten": "eleven", "around four": "four",
+    }),
+]  # fmt: skip
+
 UNASKED: list[tuple[str, list[str], str]] = [
     ("concierge", [], "can you write something down for me"),
     ("restaurant", [], "My nephew can't have nuts, is there any in the salad?"),
@@ -125,6 +140,12 @@ UNASKED: list[tuple[str, list[str], str]] = [
     ("tech_support", [], "my landline is dead and also the internet is slow"),
     ("tech_support", [], "my phone is dead and the internet is slow"),
     ("clinic", OFFERED, "nine?"),
+    ("clinic", OFFERED, "I have a meeting at eleven"),
+    ("clinic", OFFERED, "my mother comes at eleven"),
+    ("clinic", OFFERED, "did you say nine or eleven"),
+    ("clinic", OFFERED, "two of us are coming"),
+    ("clinic", OFFERED, "it's a two now"),
+    ("clinic", OFFERED[:-1], "not eleven"),
     ("concierge", [], "order a taxi, but first let me ask my wife"),
     ("concierge", [], "maybe book a table for two at eight"),
     ("concierge", [], "I could have a table for two at eight"),
@@ -324,7 +345,17 @@ RIGHT: list[tuple[str, list[str], str, Mapping[str, Any]]] = [
      {"state": {"app:symptom": "chest pain", "app:pain": 3}}),
     ("clinic", [*ANNA, "I have a fever."], "its like a 3. or 4", {"asks": True}),
     ("clinic", OFFERED, "no make it eight thirty", {"state": {"session:phase": "schedule"}}),
-    ("clinic", OFFERED, "how about eleven", {"state": {"session:phase": "schedule"}}),
+    *((agent, before, say,
+       {"call": {"tool": "find_slot", "args": {"hour": hour}}, "state": {"session:phase": "confirm"}})
+      for agent, before, says in FREE_HOURS for say, hour in says.items()),
+    ("clinic", [*OFFERED, "how about eleven?"], "yes please", {"call": {"tool": "book_slot", "args": {}}}),
+    ("clinic", [*OFFERED, "no, eleven"], "no thanks", {"state": {"session:phase": "schedule"}}),
+    ("clinic", OFFERED, "ten", {"answers": ["nine or eleven in the morning"]}),
+    ("clinic", OFFERED, "half past eight", {"answers": ["two or four in the afternoon"], "refuses": True}),
+    ("clinic", OFFERED, "do you have half past ten?", {"answers": ["nine or eleven"], "refuses": True}),
+    ("clinic", OFFERED, "could I come at three instead", {"answers": ["two or four in the afternoon"]}),
+    ("clinic", OFFERED, "eleven is no good either", {"state": {"session:phase": "schedule"}}),
+    ("clinic", OFFERED, "nine doesn't suit me", {"state": {"session:phase": "schedule"}}),
     ("clinic", OFFERED, "no, my mother visits me then", {"state": {"session:phase": "schedule"}}),
     ("clinic", [*OFFERED, "no make it eight thirty"], "ok take it", {"asks": True}),
     ("tech_support", [], "my landline is dead and also the internet is slow", {"asks": True}),

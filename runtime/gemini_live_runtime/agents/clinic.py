@@ -30,6 +30,7 @@ from gemini_live_runtime.agents.clinic_tools import (
     OFFER,
     PAIN,
     SYMPTOM,
+    answers_the_offer,
     book_slot,
     find_patient,
     find_slot,
@@ -40,9 +41,6 @@ OUT = (
     Transition("call_back", key("app:wants_call"), because="they would rather talk to a nurse"),
     Transition("call_back", key("session:repair:escalation"), because="we do not understand each other"),
 )
-
-
-OFFERED = key("session:phase") == "confirm"
 
 
 class Intake(BaseModel):
@@ -127,7 +125,7 @@ def clinic() -> Live:
             FieldPromotion.overwrite("pain").to(PAIN),
             FieldPromotion.true_only("grave"),
             FieldPromotion.true_only("wants_call"),
-            FieldPromotion.overwrite("agrees").to(AGREED).after_presented("appointment").when(OFFERED),
+            FieldPromotion.overwrite("agrees").to(AGREED).after_presented("appointment").when(answers_the_offer),
         ],
     )
     return (

@@ -17,11 +17,21 @@ CALENDAR = StateKey("app:calendar", dict[str, list[str]])
 OFFER = StateKey("app:offer", str, description="an appointment to offer")
 AGREED = StateKey("app:agreed", bool)
 BOOKING = StateKey("app:booking", dict[str, str])
+OFFERED_IN = StateKey("temp:offered_in", int, description="the turn in which the appointment was offered")
 
 
 def is_a_complaint(said: str, state: State) -> bool:
     """Return False for "only a five": that is a pain."""
     return state.get("session:phase") == "symptoms" and parse_number(split_words(said), 0) is None
+
+
+def answers_the_offer(_: object, state: State) -> bool:
+    """Return False for the turn in which the appointment was offered.
+
+    "No, eleven" declines nine, not the offer of eleven that it leads to. A turn is counted when it is complete.
+    """
+    turns = int(state.get("session:turn_count", 0)) - int(state.get(OFFERED_IN, 0))
+    return state.get("session:phase") == "confirm" and turns > 1
 
 
 @tool
@@ -37,10 +47,14 @@ def find_patient(name: str, birth_year: int, state: State) -> dict[str, str]:
 
 
 @tool
-def find_slot(part_of_day: Literal["morning", "afternoon"], state: State) -> dict[str, str]:
-    """Find the first free appointment in a part of the day."""
-    offer = f"{state.get('app:day', 'tomorrow')} at {state[CALENDAR][part_of_day][0]}"
+def find_slot(part_of_day: Literal["morning", "afternoon"], state: State, hour: str | None = None) -> dict[str, str]:
+    """Find a free appointment in a part of the day: the first, or the one at an hour."""
+    free = state[CALENDAR][part_of_day]
+    if hour is not None and hour not in free:
+        return {"error": f"In the {part_of_day} only {' and '.join(free)} are free, not {hour}"}
+    offer = f"{state.get('app:day', 'tomorrow')} at {hour or free[0]}"
     state.set(OFFER, offer)
+    state.set(OFFERED_IN, state.get("session:turn_count", 0))
     return {"offer": offer}
 
 

@@ -5,7 +5,9 @@ from __future__ import annotations
 import pytest
 from tests.agents.conversation import talk_to
 
+from gemini_live_runtime import State
 from gemini_live_runtime.agents.clinic import clinic
+from gemini_live_runtime.agents.clinic_tools import FREE, find_slot
 from gemini_live_runtime.events import InstructionUpdated, PromotionDecided
 
 ANNA = "my name is Anna and I was born in 1982"
@@ -157,3 +159,18 @@ def test_a_part_of_the_day_may_be_told_twice_or_by_an_idiom(said: str) -> None:
 @pytest.mark.parametrize("said", ["yep, sounds about right, go ahead", "smashing, book me in", "righto"])
 def test_an_offer_is_taken_in_one_s_own_words(said: str) -> None:
     assert talk_to(clinic(), ANNA, "I have a fever", "four", "in the morning", said).phases[-1] == "booked"
+
+
+def test_an_answer_to_the_offer_before_declines_no_newer_one() -> None:
+    after = talk_to(clinic(), ANNA, "I have a cough", "it is a two", "in the morning", "no, eleven")
+    assert after.phases[-1] == "confirm"
+    assert after.state.get("app:offer") == "tomorrow at eleven"
+    assert "app:agreed" not in after.state
+
+
+def test_an_hour_that_is_not_free_is_refused_with_those_that_are() -> None:
+    state = State({"app:calendar": FREE})
+    assert find_slot.function("morning", state, "ten") == {
+        "error": "In the morning only nine and eleven are free, not ten"
+    }
+    assert "app:offer" not in state

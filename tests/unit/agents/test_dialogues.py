@@ -26,7 +26,7 @@ GUIDED = [name for name in PHASED if any(phase.terminal for phase in PLANS[name]
 STATES: dict[str, list[dict[str, Any]]] = {
     "restaurant": [{}, {"app:items": {"soup": 1}}, {"app:items": {"soup": 1}, "app:paid_by": "card"}],
     "debt_collection": [{"derived:left": 100, "app:monthly": 20}],
-    "clinic": [{"app:offer": "tomorrow at nine"}],
+    "clinic": [{"app:offer": f"tomorrow at {hour}"} for hour in ("nine", "eleven", "two", "four")],
 }
 """States with which instructions that depend on state give each of their texts."""
 

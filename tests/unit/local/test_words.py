@@ -143,7 +143,9 @@ def test_a_slip_in_a_long_word_is_forgiven(word: str, meant: str, edits: int) ->
     assert typos(word, meant) == edits
 
 
-@pytest.mark.parametrize(("word", "meant"), [("in", "is"), ("tea", "ten"), ("15", "16"), ("rome", "lima")])
+@pytest.mark.parametrize(
+    ("word", "meant"), [("in", "is"), ("tea", "ten"), ("15", "16"), ("16:00", "11:00"), ("rome", "lima")]
+)
 def test_a_short_word_or_number_must_be_right(word: str, meant: str) -> None:
     assert typos(word, meant) is None
 

@@ -303,13 +303,13 @@ def edit_distance(one: str, other: str, limit: int) -> int:
 def typos(word: str, meant: str) -> int | None:
     """Return the edits from `word` to `meant`, None when too many for a typing error.
 
-    Allowed are 2 edits from 8 letters on, 1 from 4, and a swap in 3.
+    Allowed are 2 edits from 8 letters on, 1 from 4, and a swap in 3; none in numbers and times such as `16:00`.
     """
     if word == meant:
         return 0
     swapped = len(meant) == 3 and sorted(word) == sorted(meant)
     allowed = 1 if swapped else 0 if len(meant) < 4 else 1 if len(meant) < 8 else 2
-    if word.isdigit() or meant.isdigit() or not allowed:
+    if word[:1].isdigit() or meant[:1].isdigit() or not allowed:
         return None
     edits = edit_distance(word, meant, allowed)
     return edits if edits <= allowed else None
