@@ -10,6 +10,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Mapping, Sequence
 
+from gemini_live_runtime.local.language.spelled_names import as_spelled
 from gemini_live_runtime.local.language.vocabulary import COMMON_WORDS, OPENINGS, is_same
 from gemini_live_runtime.local.language.words import (
     parse_duration,
@@ -149,7 +150,7 @@ class SelfRepair:
 
     def resolve(self, text: str) -> str:
         """Return `text` as its speaker meant it in the end."""
-        text = _without_spelling(text)
+        text = _without_spelling(as_spelled(text))
         if (jest := _JEST.search(text)) is not None:
             text = f"no, {jest['meant']}"
         if (echo := _ECHO.search(text)) is not None and self._named(echo["meant"]):

@@ -202,7 +202,8 @@ class Sentence:
         if self.words[max(0, at - 1) : at] == ["its"] and following in (*_PRESENCE, "from", "tell"):
             return length  # Typed in haste.
         is_written_so = all(word[:1].isupper() for word in self.original[at : at + length])
-        return length if is_written_so and (follows or is_present) else 0
+        is_all = length == len(self.words) and length > 1  # "Gareth Pugh"
+        return length if is_written_so and (follows or is_present or is_all) else 0
 
     def _may_be_name(self, at: int) -> bool:
         word = self.words[at]
