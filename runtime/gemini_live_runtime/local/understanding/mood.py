@@ -181,7 +181,7 @@ _SPOKEN_OF = _any_of(
     + r"\b(?:always|usually|normally|nowadays|these days|every (?:day|night|morning)|drink .* at home)\b",
     r"\bright (?:next|by|in|on|behind|opposite|beside|across|over)\b",
     r"\b(?:except|excluding|apart from|other than|rather than)\b",
-    _not_after("how", "what", "reminded", "reminder", "me")
+    _not_after("how", "what", "reminded", "reminder", "me", "just")
     + rf"\b(?:about (?!right\b|\d|an?\b|half\b|quarter\b|noon\b|now\b|it$|{_NUMBER})|between\b)",
     r"\b(?:is|are) (?:a lot|(?:far )?too (?:many|much|early|late|few)|plenty)\b",
     r"^\w+ is (?:my|our|his|her)\b|\bsmell|^there (?:is|was)\b(?!.*\bof us\b)",
