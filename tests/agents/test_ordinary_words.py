@@ -265,6 +265,7 @@ CALL_SCREENING: list[Case] = [
 
 NOTES = ["take a note milk", "take a note eggs"]
 TABLE = ["book a table for four people at 19:45"]
+TIMERS = ["set a timer for 12 minutes", "remind me in 9 minutes to eggs", "set a pasta timer for 8 minutes"]
 
 CONCIERGE: list[Case] = [
     ([], "get me a cab at ten", {"answers": ["right now"]}),
@@ -296,6 +297,44 @@ CONCIERGE: list[Case] = [
      {"call": {"tool": "memory_put", "args": {"key": "name", "value": "Ollie"}}}),
     ([], "do you speak Spanish", {"answers": ["only speak english"]}),
     ([], "is there a gym", {"answers": ["at the reception"]}),
+    ([], "what's the weather in porto", {"call": {"tool": "get_weather", "args": {"city": "porto"}}}),
+    ([], "is it raining in bruges", {"call": {"tool": "get_weather", "args": {"city": "bruges"}}}),
+    ([], "do I need a coat in glasgow", {"call": {"tool": "get_weather", "args": {"city": "glasgow"}}}),
+    ([], "what's the weather like in the morning", {"refuses": True, "answers": ["for which city"]}),
+    ([], "will it rain in a bit", {"refuses": True, "answers": ["for which city"]}),
+    ([], "what's the weather in here", {"refuses": True, "answers": ["for which city"]}),
+    ([], "is it cold in winter", {"refuses": True, "answers": ["for which city"]}),
+    ([], "what is the weather in general", {"refuses": True, "answers": ["for which city"]}),
+    (TIMERS, "cancel the 12 minute one", {"call": {"tool": "cancel_timer", "args": {"minutes": 12}}}),
+    (TIMERS, "cancel the one for twelve minutes", {"call": {"tool": "cancel_timer", "args": {"minutes": 12}}}),
+    (TIMERS, "cancel the pasta timer", {"call": {"tool": "cancel_timer", "args": {"label": "pasta"}}}),
+    (TIMERS, "stop the timer for the eggs", {"call": {"tool": "cancel_timer", "args": {"label": "eggs"}}}),
+    (TIMERS, "cancel the tea timer", {"call": {"tool": "cancel_timer", "args": {"label": "tea"}}}),
+    (TIMERS, "cancel the 5 minute timer", {"call": {"tool": "cancel_timer", "args": {"minutes": 5}}}),
+    (TIMERS, "cancel both", {"refuses": True, "answers": ["one timer at a time"]}),
+    (TIMERS, "don't cancel the pasta timer", {"refuses": True}),
+    (TIMERS, "stop the music in 12 minutes", {"refuses": True}),
+    (["set a timer for 12 minutes"], "give it five more minutes", {"answers": ["make it 20 minutes"]}),
+    ([], "book a table for two at eight under Schmidt",
+     {"call": {"tool": "book_table", "args": {"people": 2, "time": "20:00"}}}),
+    ([], "book a table for two at eight in the name of Fitzgerald",
+     {"call": {"tool": "book_table", "args": {"people": 2, "time": "20:00"}}}),
+    (TABLE, "could you put it under Schmidt", {"refuses": True, "answers": ["can't keep a name"]}),
+    (TABLE, "Is there any chance we could push that back to half past eight?",
+     {"call": {"tool": "book_table", "args": {"people": 4, "time": "20:30"}}}),
+    (TABLE, "any chance of making it half past eight instead?",
+     {"call": {"tool": "book_table", "args": {"people": 4, "time": "20:30"}}}),
+    (TABLE, "is there any chance we could make it three",
+     {"call": {"tool": "book_table", "args": {"people": 3, "time": "19:45"}}}),
+    (TABLE, "my friend will come at nine", {"refuses": True}),
+    ([], "We were hoping to eat at about half seven tonight, just the two of us",
+     {"call": {"tool": "book_table", "args": {"people": 2, "time": "19:30"}}}),
+    ([], "we were hoping to eat but it was too late", {"refuses": True}),
+    ([], "could we do dinner for three tomorrow at seven",
+     {"refuses": True, "answers": ["only book a table for today", "3 people at 19 00"]}),
+    (["dinner for three tomorrow at seven"], "yes",
+     {"call": {"tool": "book_table", "args": {"people": 3, "time": "19:00"}}}),
+    ([], "hello, is that the concierge?", {"answers": ["the hotel's concierge"]}),
 ]  # fmt: skip
 
 

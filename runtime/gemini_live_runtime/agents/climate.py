@@ -136,7 +136,8 @@ def weather_in(city: str, now: datetime) -> dict[str, Any]:
     """
     climate = CITIES.get(" ".join(city.lower().split()))
     if climate is None:
-        return {"error": f"there is no climate data for {city}", "known_cities": len(CITIES)}
+        name = city.title() if city.islower() else city
+        return {"error": f"there is no climate data for {name}", "known_cities": len(CITIES)}
     weather, month = typical(climate, now.month), now.strftime("%B")
     return {
         "city": city,

@@ -55,26 +55,45 @@ async def list_timers(context: ToolContext) -> dict[str, Any]:
 
 
 @tool
-async def cancel_timer(context: ToolContext) -> dict[str, Any]:
-    """Cancel the timer that was set last."""
-    cancelled = await _cancel_newest(context)
-    return {"cancelled": cancelled} if cancelled else {"error": "No timer is running."}
+async def cancel_timer(
+    context: ToolContext, label: str = "", minutes: Annotated[float, Within(ge=0, le=24 * 60)] = 0
+) -> dict[str, Any]:
+    """Cancel the timer that was set last, or the one that is named.
+
+    Args:
+        label: What it is for.
+        minutes: How long it was set, in minutes.
+    """
+    name = label or (duration_in_words(minutes) if minutes else "")
+    cancelled = await _cancel_newest(context, name)
+    if cancelled:
+        return {"cancelled": cancelled}
+    waiting = [str(one["text"]) for one in (await _notifications(context).timers())["timers"]]
+    running = f"These are: {' and '.join(waiting)}." if waiting else ""
+    return {"error": f"No timer for {name} is running. {running}".strip() if name else "No timer is running."}
 
 
-async def _cancel_newest(context: ToolContext, *, only_own: bool = False) -> str:
+async def _cancel_newest(context: ToolContext, name: str = "", *, only_own: bool = False) -> str:
     """Return the text of the timer that is cancelled, "" where none waits.
 
     That is the one set last in this conversation; without one, and unless `only_own`, the newest of an earlier one.
+    With a `name`, of those whose text has its words.
     """
     waiting = {str(one["timer"]): str(one["text"]) for one in (await _notifications(context).timers())["timers"]}
+    waiting = {timer: text for timer, text in waiting.items() if _words(name) <= _words(text)}
     set_here = context.state.get(OWN_TIMERS, []) if context.state is not None else []
-    own = [name for name in set_here if name in waiting]
+    own = [timer for timer in set_here if timer in waiting]
     # The names begin with the time of setting.
     newest = own[-1] if own else max(waiting, default="") if not only_own else ""
     if not newest:
         return ""
     await _notifications(context).cancel_timer(newest)
     return waiting[newest]
+
+
+def _words(text: str) -> set[str]:
+    """Return the words of a timer's name: the timer "for the eggs" is "the egg timer"."""
+    return {word.removesuffix("s") for word in text.lower().split()}
 
 
 def _notifications(context: ToolContext) -> Notifications:

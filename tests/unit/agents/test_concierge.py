@@ -94,6 +94,13 @@ def test_an_unknown_city_is_an_error_by_name() -> None:
     at_the_desk(scenario)
 
 
+def test_an_unknown_city_that_was_typed_in_haste_gets_its_capital() -> None:
+    async def scenario(desk: Desk) -> None:
+        assert "data for Cape Coast" in (await desk("get_weather", city="cape coast"))["error"]
+
+    at_the_desk(scenario)
+
+
 def test_the_warm_season_is_the_other_half_of_the_year_in_the_south() -> None:
     south, north = Climate(27, 17, 8, "winter"), Climate(5, 25, 8, "winter")
     assert typical(south, 1).high == 27
@@ -130,6 +137,20 @@ def test_a_timer_is_announced_aloud_when_its_time_is_over(tmp_path: Path) -> Non
     assert "timer is over" not in before
     after = run_virtual(told_of_timers(tmp_path / "long", set_it, "which timers are running", then_s=620))
     assert after.endswith("Your timer is over: tea.")
+
+
+@pytest.mark.parametrize(
+    ("say", "answer"),
+    [
+        ("cancel the 12 minute one", "I've cancelled the timer for 12 minutes."),
+        ("stop the timer for the egg", "I've cancelled the timer for eggs."),
+        ("cancel the tea timer", "No timer for tea is running. These are: eggs and 12 minutes."),
+        ("cancel the timer", "I've cancelled the timer for eggs."),
+    ],
+)
+def test_the_timer_that_is_named_is_cancelled_else_the_newest(tmp_path: Path, say: str, answer: str) -> None:
+    timers = "set a timer for 12 minutes", "remind me in 9 minutes to eggs"
+    assert answer in run_virtual(told_of_timers(tmp_path, *timers, say, then_s=1))
 
 
 def test_a_timer_of_an_earlier_conversation_is_announced_with_how_late_it_is(tmp_path: Path) -> None:

@@ -33,7 +33,7 @@ _PRESENCE = frozenset({"here", "calling", "speaking", "rang", "called", "phoned"
 _WONDERING = tuple(
     (who, *text.split())
     for who in ("i", "we")
-    for text in ("was wondering", "were wondering", "was hoping", "do not suppose")
+    for text in ("was wondering", "were wondering", "was hoping", "were hoping", "do not suppose")
 )
 """Words of the past that ask for something now."""
 _MAX_NAME = 3
