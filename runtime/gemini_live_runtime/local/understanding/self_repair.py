@@ -57,6 +57,14 @@ _INSTEAD = re.compile(
 _RATHER = re.compile(r"[\s,]+not\s+(?P<wrong>[^,;.!?]{1,30})[\s.!]*$", re.IGNORECASE)
 """The end of a sentence such as "thirty, not twenty"."""
 
+_INSTEAD_OF = re.compile(
+    r"(?P<before>(?:(?:could|can|would) (?:you|we|i) |(?:please|actually|no|just|sorry|oh),? )*"
+    r"(?:(?:make|have|be|do|take|bring us|we are|we're|we'll be|change (?:it|that) to)(?: it| that)? )?\w+(?: \w+)?)"
+    r"[\s,]+instead of (?P<wrong>(?:just |only )?\w+)\s*(?P<after>[.!?,;].*)?",
+    re.IGNORECASE | re.DOTALL,
+)
+"""A sentence such as "make it three instead of two? My brother is here"."""
+
 _JOINT = re.compile(r"[,;!?]|\band\b")
 """The end of what a repair replaces: "one fish, no make that two, and a coffee"."""
 
@@ -158,6 +166,9 @@ class SelfRepair:
         text = self._without_denied(text)
         if (found := _RATHER.search(text)) is not None and self._are_numbers(text[: found.start()], found["wrong"]):
             text = text[: found.start()]
+        if (found := _INSTEAD_OF.fullmatch(text)) is not None and self._is_number_of(found["before"], found["wrong"]):
+            lead = "" if " " in found["before"].strip() else "make it "
+            text = f"{lead}{found['before']}{found['after'] or ''}"
         for _ in range(_MAX_REPAIRS):
             resolved = next(filter(None, (self._repaired(text, edit) for edit in _EDIT.finditer(text))), "")
             if not resolved:
@@ -236,6 +247,10 @@ class SelfRepair:
             if last is None or last.kind != "number" or last.at + last.length != len(words):
                 return False
         return True
+
+    def _is_number_of(self, before: str, wrong: str) -> bool:
+        """Return True for "three" or "three soups", and a number said instead."""
+        return self._are_numbers(before, wrong) or self._are_numbers(before.rpartition(" ")[0], wrong)
 
     def _repaired(self, text: str, edit: re.Match[str]) -> str:
         """Return `text` without what the words after `edit` replace, "" for no repair."""
