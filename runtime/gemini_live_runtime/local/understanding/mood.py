@@ -58,7 +58,7 @@ _ASKING = _any_of(
     + r"(?! (?:about|else|the|a)\b| (?:i|we) (?:want|wanted|need|would|ordered|asked|said)\b)\b",
     r"\bwhy(?! (?:not|do(?:es)? not)\b)\b",
     r"\bhow(?! (?:about|ever)\b| (?:soon|quickly) can\b)\b",
-    r"\b(?:where|which|whose)\b|^who\b",
+    _not_after("bit", "part", "point", "stage") + r"\b(?:where|which|whose)\b|^who\b",
     r"\bwhen (?:is|does|do|will|are|can|did|should|was)\b",
     r"^(?:can|could|does|do|should|may|would) (?:one|people|others|guests|customers)\b|\bfor (?:whom|who)$",
     r"\b(?:tell|telling)(?: me| us)?(?: more| something| a bit)? about\b",
