@@ -146,6 +146,8 @@ UNASKED: list[tuple[str, list[str], str]] = [
     ("clinic", OFFERED, "two of us are coming"),
     ("clinic", OFFERED, "it's a two now"),
     ("clinic", OFFERED[:-1], "not eleven"),
+    ("concierge", ["what is the weather in Berlin"], "under the name of Fitzgerald"),
+    ("concierge", ["what is the weather in Berlin"], "dinner for three tomorrow at seven, in the name of Fitzgerald"),
     ("concierge", [], "order a taxi, but first let me ask my wife"),
     ("concierge", [], "maybe book a table for two at eight"),
     ("concierge", [], "I could have a table for two at eight"),
