@@ -15,7 +15,7 @@ _SPELLED = re.compile(
 """A name, and three letters or more by themselves."""
 
 _LETTER = re.compile(r"(?P<twice>double\s+)?(?P<letter>[a-z])\b", re.IGNORECASE)
-_MAX_EDITS = 3
+_EDITS = 3
 """Letters in which a heard name may differ from the spelled one."""
 _LEAST = 3
 """Fewest letters of a spelled name."""
@@ -34,6 +34,6 @@ def _with_name(found: re.Match[str]) -> str:
     spelled, name = "".join(letters).lower(), found["name"]
     plain = re.sub(r"\W", "", name.lower())
     # "That's P U G H" announces letters, which may differ more from what was heard.
-    allowed = _MAX_EDITS if found["lead"] else min(_MAX_EDITS, len(plain) // 2)
-    is_other = len(spelled) < _LEAST or spelled[0] != plain[0] or edit_distance(spelled, plain, _MAX_EDITS) > allowed
+    allowed = _EDITS if found["lead"] else min(_EDITS, len(plain) // 2)
+    is_other = len(spelled) < _LEAST or spelled[0] != plain[0] or edit_distance(spelled, plain, _EDITS) > allowed
     return found[0] if is_other else name if spelled == plain else spelled.capitalize()
