@@ -18,7 +18,7 @@ ROOT = Path(__file__).resolve().parents[2]
 sys.path[:0] = [str(ROOT), str(ROOT / "runtime")]
 
 from tests.paraphrases.measuring import NAMES, figures, measure_all  # noqa: E402
-from tests.support.recogniser_evaluation import count_refused  # noqa: E402
+from tests.support.recogniser_evaluation import by_default, count_refused  # noqa: E402
 from tests.support.synthetic_speech import have_voices  # noqa: E402
 
 from gemini_live_runtime.clock import run_virtual  # noqa: E402
@@ -36,7 +36,7 @@ def main() -> int:
     are_met = [_is_met(name, "", TYPED) for name in NAMES]
     if have_voices() and importlib.util.find_spec("pocketsphinx") is not None:
         are_met += [_is_met(name, VOICE, SPOKEN) for name in NEWEST]
-        refused, said = run_virtual(count_refused())
+        refused, said = run_virtual(count_refused(make=by_default))
         print(f"{'foreign, spoken':<20} {refused:>7} of {said} refused", flush=True)
         are_met.append(refused == said)
     else:

@@ -55,7 +55,7 @@ def from_wheel(tmp_path_factory: pytest.TempPathFactory, distributions: Distribu
 @pytest.fixture(scope="session")
 def from_wheel_alone(tmp_path_factory: pytest.TempPathFactory, distributions: Distributions) -> Environment:
     """An environment in which the wheel is installed without any extra."""
-    extras = ("pocketsphinx", "espeakng_loader")
+    extras = ("moonshine_voice", "pocketsphinx", "espeakng_loader")
     make = partial(_install, wheel=distributions.wheel, without=extras)
     return environment_in(made_once(tmp_path_factory, "alone", make))
 

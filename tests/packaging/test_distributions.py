@@ -102,5 +102,5 @@ def test_every_python_gets_the_same_dependencies(distributions: Distributions, p
 
 
 def test_the_embedded_model_is_an_extra(distributions: Distributions) -> None:
-    assert not {"pocketsphinx", "espeakng-loader"} & needed(distributions, "3.12")
-    assert {"pocketsphinx", "espeakng-loader"} <= needed(distributions, "3.12", "local")
+    assert not {"moonshine-voice", "pocketsphinx", "espeakng-loader"} & needed(distributions, "3.12")
+    assert {"moonshine-voice", "pocketsphinx", "espeakng-loader"} <= needed(distributions, "3.12", "local")

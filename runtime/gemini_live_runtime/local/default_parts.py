@@ -1,4 +1,4 @@
-"""Make the default parts: scripted dialogue, pocketsphinx, espeak-ng.
+"""Make the default parts: scripted dialogue, Moonshine, pocketsphinx, espeak-ng.
 
 Each is imported when it is needed.
 """
@@ -51,10 +51,19 @@ class DefaultParts:
         return self.own if self.own is not None and self.own.name == name else bundled_script(name)
 
     def recogniser(self, dialogue: Dialogue, tools: Collection[str]) -> Recogniser:
-        """Return a recogniser for the phrases of `dialogue`."""
-        from gemini_live_runtime.local.recognition.recogniser import PocketsphinxRecogniser
+        """Return a recogniser of what `dialogue` understands.
 
-        return PocketsphinxRecogniser(dialogue)
+        Raises `MissingExtraError` when neither of its models is installed.
+        """
+        from gemini_live_runtime.local.recognition.dialogue_recogniser import DialogueRecogniser
+        from gemini_live_runtime.local.recognition.recogniser import PocketsphinxRecogniser, has_pocketsphinx
+        from gemini_live_runtime.local.recognition.transcriber import shared_transcriber
+
+        transcriber = shared_transcriber()
+        if transcriber is None:
+            return PocketsphinxRecogniser(dialogue)
+        phrases = PocketsphinxRecogniser(dialogue) if has_pocketsphinx() else None
+        return DialogueRecogniser(dialogue, transcriber, phrases)
 
     def speech(self) -> Speech:
         """Return espeak-ng."""
@@ -70,7 +79,10 @@ class DefaultParts:
         dialogue = self.dialogue("")
         with contextlib.suppress(Exception):
             from gemini_live_runtime.local.recognition.recogniser import shared_engine
+            from gemini_live_runtime.local.recognition.transcriber import shared_transcriber
 
+            if (transcriber := shared_transcriber()) is not None:
+                transcriber.warm()
             engine = shared_engine()
             await engine.run(engine.prepare, dialogue.grammar, dialogue.pronunciations)
             engine.warm(dialogue.samples)
@@ -88,7 +100,10 @@ class DefaultParts:
     def recogniser_or_reason(self) -> bool | str:
         """Return True, or why there is no recogniser."""
         from gemini_live_runtime.local.recognition.recogniser import shared_engine
+        from gemini_live_runtime.local.recognition.transcriber import shared_transcriber
 
+        if shared_transcriber() is not None:
+            return True
         # Only the engine: a recogniser would load its models, half a second that is not needed yet.
         return _or_reason(shared_engine)
 

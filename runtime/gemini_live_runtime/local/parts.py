@@ -137,10 +137,10 @@ class Dialogue(Protocol):
         """
         ...
 
-    def preview(self, text: str) -> Reply | None:
+    def preview(self, text: str, *, is_exact: bool = False) -> Reply | None:
         """Return what a dictated `text` would be answered; nothing changes.
 
-        None when it is not understood, or not surely enough.
+        None when it is not understood, or not surely enough; exact words need less to be sure of.
         """
         ...
 

@@ -17,7 +17,7 @@ from gemini_live_runtime.local.protocol import (
     turns,
     utterance,
 )
-from gemini_live_runtime.local.recognition import recogniser
+from gemini_live_runtime.local.recognition import levels
 from gemini_live_runtime.local.scripts import grammar, tool_output
 from gemini_live_runtime.local.speech import espeak as speech
 from gemini_live_runtime.local.understanding import matching
@@ -134,7 +134,7 @@ LIMITS = (
     ),
     Limit(
         "utterance that is recognised",
-        seconds(recogniser.MAX_UTTERANCE_S),
+        seconds(levels.MAX_UTTERANCE_S),
         "it counts as not understood",
         "unit/local/test_recogniser.py::test_what_cannot_be_a_phrase_is_refused_without_decoding",
     ),

@@ -159,7 +159,7 @@ NOT_INPUTS: dict[str, tuple[str, ...]] = {
         "local.dialogue.intents._MAX_TOOLS",
         "local.understanding.meaning._MAX_AMONG_OTHERS",
         "local.understanding.meaning._MAX_UNEXPLAINED",
-        "local.recognition.recogniser._MAX_GAIN",
+        "local.recognition.levels._MAX_GAIN",
         "local.recognition.recogniser.MAX_PATHS",
         "local.scripts.sample_sentences._MAX_NUMBERS",
         "local.understanding.self_repair._MAX_BACK",

@@ -9,7 +9,7 @@ import importlib.util
 import os
 
 import pytest
-from tests.support.recogniser_evaluation import UNCOVERED, VOICES, Counts, evaluate
+from tests.support.recogniser_evaluation import UNCOVERED, VOICES, Counts, by_default, by_phrases, evaluate
 from tests.support.synthetic_speech import have_voices
 
 from gemini_live_runtime.clock import run_virtual
@@ -25,10 +25,10 @@ pytestmark = [
 STRIDE = len(VOICES) * (1 if os.environ.get("SOAK") else 16)
 
 
-@pytest.fixture(scope="module")
-def counts() -> dict[str, Counts]:
+@pytest.fixture(scope="module", params=[by_default, by_phrases], ids=["default", "phrases"])
+def counts(request: pytest.FixtureRequest) -> dict[str, Counts]:
     """Each voice says another share of the phrases and of the uncovered sentences."""
-    return run_virtual(evaluate(VOICES, stride=STRIDE))
+    return run_virtual(evaluate(VOICES, stride=STRIDE, make=request.param))
 
 
 @pytest.mark.parametrize("voice", VOICES)

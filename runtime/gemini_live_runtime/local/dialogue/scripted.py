@@ -240,10 +240,11 @@ class ScriptedDialogue:
         self.remember(text)
         return reply
 
-    def preview(self, text: str) -> Reply | None:
+    def preview(self, text: str, *, is_exact: bool = False) -> Reply | None:
         """Return what a dictated `text` would be answered; nothing changes.
 
-        None when it has no meaning now, or when a tool would get words of free text: dictation is not that exact.
+        None when it has no meaning now. Unless the words are exact, None as well when a tool would get free text, and
+        when few of them belong to the meaning.
         """
         if not text or self._matching.ending(self._state.notes) is not None:
             return None
@@ -256,6 +257,8 @@ class ScriptedDialogue:
         reply = trial._answer(meant(text, self._state.last_reply))
         if trial._state.misses:
             return reply if self._matching.tells(Words(text), self._state) else None
+        if is_exact:
+            return reply
         if self._clauses.is_text_pending(self._state) and reply.calls:
             return None
         if not reply.calls and self._is_by_chance(Words(text)):

@@ -95,9 +95,9 @@ def _choose(english: Decoding, dialogue: Decoding, preview: Preview) -> Dictated
         return doubtful
     if meant is not None and len(meant.calls) > 1 and (meant_in_english is None or not meant_in_english.calls):
         return doubtful  # Of several things some may have been misheard.
-    numbers = _numbers(english.text)
+    numbers = numbers_in(english.text)
     is_same_call = meant is not None and meant_in_english is not None and bool(meant.calls)
-    are_numbers_sure = is_same_call or numbers == _numbers(dialogue_text)
+    are_numbers_sure = is_same_call or numbers == numbers_in(dialogue_text)
     if meant is not None and lead >= LEAST_LEAD and (are_numbers_sure or not meant.calls):
         return Dictated(in_dialogue)
     # A tool gets a number only when the dialogue's words, too, say what it is for.
@@ -146,7 +146,7 @@ def _beginning(english: list[str], dialogue: list[str]) -> str:
         count += 1
     is_most = count >= _LEAST_BEGINNING and 2 * count >= max(len(english), len(dialogue))
     rest = expand([*english[count:], *dialogue[count:]])
-    goes_on = not _GOES_ON.isdisjoint(rest) or bool(_numbers(" ".join(rest)))
+    goes_on = not _GOES_ON.isdisjoint(rest) or bool(numbers_in(" ".join(rest)))
     return as_typed(" ".join(english[:count])) if is_most and not goes_on else ""
 
 
@@ -173,14 +173,15 @@ def _sound_numbers_alike(one: Decoding, other: Decoding) -> bool:
 
 def _has_sounds_of_numbers(one: Decoding, other: Decoding) -> bool:
     for segment in one.segments:
-        number = _numbers(segment.word)
+        number = numbers_in(segment.word)
         beside = words_beside([segment], other)
-        others = [found for word in beside for found in _numbers(word.word)]
+        others = [found for word in beside for found in numbers_in(word.word)]
         if number and (not sounds_alike([segment], beside) or others not in ([], number)):
             return False
     return True
 
 
-def _numbers(text: str) -> list[int]:
+def numbers_in(text: str) -> list[int]:
+    """Return the numbers that a text names, in order."""
     words = text.split()
     return [found[0] for at in range(len(words)) if (found := parse_number(words, at)) is not None]

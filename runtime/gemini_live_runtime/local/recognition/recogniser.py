@@ -25,6 +25,7 @@ from gemini_live_runtime.local.language.letter_sounds import guess_phones
 from gemini_live_runtime.local.parts import RECOGNISER_RATE, Dialogue, Recognition
 from gemini_live_runtime.local.recognition.dictation import Dictated, choose, denies_otherwise
 from gemini_live_runtime.local.recognition.language_model import English, LanguageModel, build_language_model
+from gemini_live_runtime.local.recognition.levels import BLOCK, LEVEL, measure
 from gemini_live_runtime.local.recognition.rejection import (
     ACCEPT,
     LOG_FLOOR,
@@ -38,9 +39,7 @@ from gemini_live_runtime.local.recognition.rejection import (
 from gemini_live_runtime.local.recognition.spoken_values import text_to_ask
 from gemini_live_runtime.local.scripts.grammar import Grammar
 from gemini_live_runtime.local.scripts.sample_sentences import SampleSentences
-
-MAX_UTTERANCE_S = 15.0
-"""Longest utterance in seconds; a longer one is rejected without decoding."""
+from gemini_live_runtime.records import record
 
 MAX_GRAMMARS = 12
 """Most compiled grammars; the least recently used is dropped."""
@@ -53,15 +52,12 @@ MAX_PATHS = 3_000
 
 _SLICE = RECOGNISER_RATE * 40 // 1000 * 2
 """Bytes of 40 ms of audio."""
-_LEVEL = 0.1
 _DITHER_DB = -40.0
 """Level (dB below speech) of added noise; digital silence breaks feature normalisation."""
 _LEAD_S, _TAIL_S = 0.3, 0.3
 _QUIET = 0.02
 """Part of the loudest 20 ms below which the ends are trimmed."""
 _MARGIN_BLOCKS = 5
-_MAX_GAIN = 300.0
-_SILENT = 1e-4
 _WIDE_BEAMS = {"beam": 1e-60, "pbeam": 1e-60, "wbeam": 1e-40}
 _FILLERS = ("<s>", "</s>", "<sil>", "SIL", "(NULL)", "[NOISE]", "[SPEECH]", "+NSN+", "+SPN+")
 
@@ -104,6 +100,15 @@ class DecodedUtterance:
         self.dictated = dictated
         self.phrase = phrase
         self.english = english
+
+
+@record
+class Opinion:
+    """Recognised words, and the texts of all decodings; `is_phrase` for a sure phrase."""
+
+    recognition: Recognition
+    is_phrase: bool
+    decodings: tuple[str, ...]
 
 
 class Engine:
@@ -301,27 +306,21 @@ def prepare(pcm: bytes) -> bytes:
     """Normalise, trim, pad and dither PCM; return b"" when silent or too long."""
     import numpy as np
 
-    sound = np.frombuffer(pcm[: len(pcm) // 2 * 2], dtype="<i2").astype(np.float32) / 32768.0
-    block = RECOGNISER_RATE // 50
-    if not block <= len(sound) <= MAX_UTTERANCE_S * RECOGNISER_RATE:
+    measured = measure(pcm)
+    if measured is None:
         return b""
-    blocks = sound[: len(sound) // block * block].reshape(-1, block)
-    levels = np.sqrt((blocks**2).mean(axis=1))
-    loudest = float(levels.max())
-    if loudest < _SILENT:
-        return b""
-    speech = float(np.sqrt((levels[levels > 0.1 * loudest] ** 2).mean()))
-    audible = np.flatnonzero(levels > _QUIET * loudest)
+    sound, block = measured.samples, BLOCK
+    audible = np.flatnonzero(measured.levels > _QUIET * measured.levels.max())
     sound = sound[max(0, audible[0] - _MARGIN_BLOCKS) * block : (audible[-1] + 1 + _MARGIN_BLOCKS) * block]
     padded = np.concatenate(
         [
             np.zeros(int(_LEAD_S * RECOGNISER_RATE), np.float32),
-            sound * min(_LEVEL / speech, _MAX_GAIN),
+            sound * measured.gain,
             np.zeros(int(_TAIL_S * RECOGNISER_RATE), np.float32),
         ]
     )
     noise = np.random.default_rng(0).standard_normal(len(padded), np.float32)
-    padded += noise * np.float32(_LEVEL * 10 ** (_DITHER_DB / 20))
+    padded += noise * np.float32(LEVEL * 10 ** (_DITHER_DB / 20))
     return bytes((np.clip(padded, -1.0, 32767 / 32768) * 32768.0).astype("<i2").tobytes())
 
 
@@ -329,10 +328,15 @@ _engine: Engine | None = None
 _engine_lock = threading.Lock()
 
 
+def has_pocketsphinx() -> bool:
+    """Return True when pocketsphinx is installed."""
+    return importlib.util.find_spec("pocketsphinx") is not None
+
+
 def shared_engine() -> Engine:
     """Return the process's engine; raise `MissingExtraError` without pocketsphinx."""
     global _engine
-    if importlib.util.find_spec("pocketsphinx") is None:
+    if not has_pocketsphinx():
         raise MissingExtraError(
             "The embedded model cannot hear: pocketsphinx is not installed",
             remedy=f"Type instead, or run {install_command('local')} (Python below 3.14)",
@@ -362,6 +366,10 @@ class PocketsphinxRecogniser:
 
     async def recognise(self, pcm: bytes) -> Recognition:
         """Recognise a whole utterance, s16le mono at 16 kHz."""
+        return (await self.listen(pcm)).recognition
+
+    async def listen(self, pcm: bytes) -> Opinion:
+        """Recognise a whole utterance, and return all that was decoded."""
         dialogue = self._dialogue
         opinion: DecodedUtterance = await self._engine.run(
             self._engine.decode, pcm, dialogue.grammar, dialogue.pronunciations, dialogue.samples
@@ -372,9 +380,10 @@ class PocketsphinxRecogniser:
         elif opinion.dictated is not None:
             said, decoding = choose(opinion.english, opinion.dictated, dialogue.preview), opinion.dictated
         else:
-            return Recognition("", score)
+            return Opinion(Recognition("", score), False, (opinion.english.text,))
         asked = text_to_ask(said.text, decoding, opinion.english, dialogue.preview)
-        return Recognition(asked or said.text, score, is_doubtful=said.is_doubtful or bool(asked))
+        recognition = Recognition(asked or said.text, score, is_doubtful=said.is_doubtful or bool(asked))
+        return Opinion(recognition, opinion.dictated is None, (opinion.english.text, decoding.text))
 
     async def close(self) -> None:
         """Do nothing: the models stay loaded for the next connection."""

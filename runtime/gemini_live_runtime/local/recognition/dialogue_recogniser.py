@@ -1,0 +1,116 @@
+"""Recognise what a dialogue understands: by all English, and by its own phrases.
+
+Moonshine writes down what was said, and where the dialogue understands that, it was meant. Pocketsphinx listens for the
+dialogue's own words. A phrase that it is sure of counts, short answers such as "nine" are left to it, and a number or a
+text that it has not heard as well is asked about.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from dataclasses import replace
+from difflib import SequenceMatcher
+from typing import Protocol
+
+from gemini_live_runtime.local.dialogue.consent_question import NO, YES
+from gemini_live_runtime.local.language.words import split_words
+from gemini_live_runtime.local.parts import Dialogue, Recognition, Reply
+from gemini_live_runtime.local.recognition.dictation import numbers_in
+from gemini_live_runtime.local.recognition.recogniser import Opinion
+from gemini_live_runtime.local.recognition.transcriber import Transcriber
+
+_SURE = 1.0
+"""Score of words that are understood: Moonshine gives none."""
+
+_LEAST_WORDS = 3
+"""Least number of words that are taken as they were heard."""
+
+_LEAST_ALIKE = 0.5
+"""Least share of words that both have to have heard for those of a phrase to count.
+
+"How much lumber has it got" has 0.83 of "how much longer has it got"; other sentences have 0.3 and less."""
+
+_LEAST_ALIKE_FOR_TEXT = 0.6
+"""The same for a text that a tool gets as it was said."""
+
+_NO_WORDS = frozenset({
+    "you", "uh", "um", "oh", "ah", "aah", "mm", "hmm", "hm", "huh", "m", "eh", "a", "the", "but", "so", "and",
+})  # fmt: skip
+"""Words that Moonshine hears in noise, coughs and hums."""
+
+_ANSWERS = frozenset(word for text in (*YES, *NO, "ok", "okay", "nope", "yep", "right") for word in split_words(text))
+
+
+class Phrases(Protocol):
+    """Recogniser of a dialogue's own words."""
+
+    async def listen(self, pcm: bytes) -> Opinion:
+        """Decode a whole utterance, s16le mono at 16 kHz."""
+        ...
+
+    async def close(self) -> None:
+        """Free the models."""
+        ...
+
+
+class DialogueRecogniser:
+    """`Recogniser` that transcribes; `phrases` is its second opinion."""
+
+    def __init__(self, dialogue: Dialogue, transcriber: Transcriber, phrases: Phrases | None) -> None:
+        self._dialogue = dialogue
+        self._transcriber = transcriber
+        self._phrases = phrases
+        transcriber.warm()
+
+    async def recognise(self, pcm: bytes) -> Recognition:
+        """Recognise a whole utterance, s16le mono at 16 kHz."""
+        if self._phrases is None:
+            heard = await self._transcriber.transcribe(pcm)
+            return Recognition(heard, _SURE) if self._meaning_of(heard) is not None else Recognition("", 0.0)
+        heard, opinion = await asyncio.gather(self._transcriber.transcribe(pcm), self._phrases.listen(pcm))
+        return self._decide(heard, opinion)
+
+    async def close(self) -> None:
+        """Close the recogniser of phrases; the transcriber's model stays loaded."""
+        if self._phrases is not None:
+            await self._phrases.close()
+
+    def _meaning_of(self, heard: str) -> Reply | None:
+        """Return what the words would be answered, None where they mean nothing."""
+        return None if _NO_WORDS.issuperset(split_words(heard)) else self._dialogue.preview(heard, is_exact=True)
+
+    def _decide(self, heard: str, opinion: Opinion) -> Recognition:
+        words, phrase, meaning = split_words(heard), opinion.recognition, self._meaning_of(heard)
+        is_short = len(words) < _LEAST_WORDS
+        is_alike = is_short or _likeness(heard, phrase.text) >= _LEAST_ALIKE
+        if opinion.is_phrase and is_alike:
+            return phrase
+        if meaning is not None and not is_short:
+            is_sure = _is_confirmed(heard, meaning, opinion)
+            return Recognition(heard, _SURE) if is_sure else _doubtful(heard, phrase.score)
+        if not is_alike:
+            # Other words were said: a phrase that was surely heard is asked about, dictated ones are none.
+            return replace(phrase, is_doubtful=True) if opinion.is_phrase else Recognition("", phrase.score)
+        if phrase.text or meaning is None or _ANSWERS.issuperset(words):
+            return phrase
+        return _doubtful(heard, phrase.score)
+
+
+def _doubtful(heard: str, score: float) -> Recognition:
+    return Recognition(heard.rstrip(".,!?"), score, is_doubtful=True)
+
+
+def _is_confirmed(heard: str, meaning: Reply, opinion: Opinion) -> bool:
+    """Return True when the other decodings have its numbers, and much of its text."""
+    numbers = numbers_in(heard)
+    if not any(numbers_in(other) == numbers for other in opinion.decodings):
+        return False
+    said = f" {' '.join(split_words(heard))} "
+    values = (" ".join(split_words(str(value))) for call in meaning.calls for value in call.args.values())
+    has_text = any(" " in value and f" {value} " in said for value in values)
+    return not has_text or any(_likeness(heard, other) >= _LEAST_ALIKE_FOR_TEXT for other in opinion.decodings)
+
+
+def _likeness(one: str, other: str) -> float:
+    """Return the share of words that two texts have in common, in order, 0 to 1."""
+    return SequenceMatcher(None, split_words(one), split_words(other), autojunk=False).ratio()

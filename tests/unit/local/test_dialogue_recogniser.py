@@ -1,0 +1,130 @@
+"""Tell what all English has heard from what the dialogue's own phrases have."""
+
+from __future__ import annotations
+
+from typing import cast
+
+import pytest
+
+from gemini_live_runtime.clock import run_virtual
+from gemini_live_runtime.local.dialogue.scripted import ScriptedDialogue
+from gemini_live_runtime.local.parts import Recognition
+from gemini_live_runtime.local.recognition.dialogue_recogniser import DialogueRecogniser
+from gemini_live_runtime.local.recognition.recogniser import Opinion
+from gemini_live_runtime.local.recognition.transcriber import Transcriber
+from gemini_live_runtime.local.scripts.script import bundled_script
+
+
+class Heard:
+    """Transcriber that hears a text in any sound."""
+
+    def __init__(self, text: str) -> None:
+        self._text = text
+
+    def warm(self) -> None:
+        pass
+
+    async def transcribe(self, pcm: bytes) -> str:
+        return self._text
+
+
+class Decoded:
+    """Recogniser of phrases that has one opinion of any sound."""
+
+    def __init__(self, opinion: Opinion) -> None:
+        self._opinion = opinion
+
+    async def listen(self, pcm: bytes) -> Opinion:
+        return self._opinion
+
+    async def close(self) -> None:
+        pass
+
+
+def phrase(text: str, *, english: str = "", doubt: bool = False) -> Opinion:
+    return Opinion(Recognition(text, 0.9, is_doubtful=doubt), True, (text, english))
+
+
+def dictated(text: str, *, english: str = "") -> Opinion:
+    return Opinion(Recognition(text, 0.1), False, (text, english))
+
+
+NOTHING = Opinion(Recognition("", 0.1), False, ("",))
+
+
+def recognise(agent: str, heard: str, opinion: Opinion | None, *before: str) -> Recognition:
+    script = bundled_script(agent)
+    talk = ScriptedDialogue(script)
+    talk.instruct("Ask what would they like, dish by dish.")  # a phase of the restaurant
+    talk.declare({call.tool: {} for intent in script.intents for call in intent.calls})
+    for said in before:
+        talk.respond(said, typed=False)
+    phrases = None if opinion is None else Decoded(opinion)
+    return run_virtual(DialogueRecogniser(talk, cast(Transcriber, Heard(heard)), phrases).recognise(b""))
+
+
+def test_a_sentence_that_the_dialogue_understands_is_taken_as_it_was_heard() -> None:
+    said = "What's the weather like in Naples?"
+    assert recognise("concierge", said, NOTHING) == Recognition(said, 1.0)
+
+
+def test_a_phrase_that_is_surely_heard_has_the_dialogues_names() -> None:
+    heard = recognise("concierge", "What is the weather in Romeo?", phrase("what is the weather in rome"))
+    assert heard.text == "what is the weather in rome"
+
+
+def test_a_number_that_only_one_has_heard_is_asked_about() -> None:
+    said, other = "Set a timer for fifteen minutes.", dictated("set a timer for fifty minutes")
+    assert recognise("concierge", said, other) == Recognition(said.rstrip("."), 0.1, is_doubtful=True)
+    assert not recognise("concierge", said, dictated("", english="that a time of fifteen minutes")).is_doubtful
+
+
+def test_a_number_that_was_not_written_down_is_asked_about() -> None:
+    other = "could we get two salads"
+    assert recognise("restaurant", "Could we get the salads, please?", dictated(other, english=other)).is_doubtful
+
+
+def test_a_note_is_asked_about_unless_others_heard_much_the_same() -> None:
+    said = "Take a note: call Margaret about the tickets."
+    assert recognise("concierge", said, NOTHING).is_doubtful
+    assert recognise("concierge", said, dictated("take a note call market about the tickets")) == Recognition(said, 1.0)
+
+
+def test_what_the_dialogue_does_not_understand_is_left_to_its_phrases() -> None:
+    heard = recognise("concierge", "What is the other in Rome?", dictated("what is the weather in rome"))
+    assert heard.text == "what is the weather in rome"
+
+
+def test_what_neither_understands_is_refused() -> None:
+    assert recognise("concierge", "The cat slept on the warm radiator.", NOTHING) == Recognition("", 0.1)
+
+
+def test_words_unlike_those_of_a_sure_phrase_make_it_doubtful() -> None:
+    heard = recognise("concierge", "Please dance the whole night long.", phrase("cancel the timer"))
+    assert heard == Recognition("cancel the timer", 0.9, is_doubtful=True)
+
+
+def test_words_unlike_dictated_ones_refuse_these() -> None:
+    heard = recognise("concierge", "The cat slept on the warm radiator.", dictated("lovely that stopwatch a hair"))
+    assert heard == Recognition("", 0.1)
+
+
+TABLE = ("book a table", "for two people")
+
+
+def test_a_short_answer_is_left_to_the_phrases() -> None:
+    assert recognise("concierge", "Line.", phrase("nine"), *TABLE).text == "nine"
+
+
+@pytest.mark.parametrize("heard", ["You", "Uh?", "Um.", "Yes.", "No."])
+def test_a_sound_that_is_hardly_a_word_is_nothing_without_a_phrase(heard: str) -> None:
+    assert recognise("concierge", heard, NOTHING, *TABLE).text == ""
+
+
+def test_a_short_wish_that_the_phrases_lack_is_asked_about() -> None:
+    assert recognise("concierge", "A taxi.", NOTHING) == Recognition("A taxi", 0.1, is_doubtful=True)
+
+
+def test_without_the_phrases_all_words_count_as_they_were_heard() -> None:
+    assert recognise("concierge", "Nine.", None, *TABLE) == Recognition("Nine.", 1.0)
+    assert recognise("concierge", "The cat slept.", None) == Recognition("", 0.0)

@@ -1,0 +1,84 @@
+"""Moonshine on synthetic speech, and where it is missing."""
+
+from __future__ import annotations
+
+import asyncio
+from pathlib import Path
+
+import numpy as np
+import pytest
+from tests.support.synthetic_speech import have_voices, say
+
+from gemini_live_runtime.clock import run_virtual
+from gemini_live_runtime.local.default_parts import DefaultParts
+from gemini_live_runtime.local.language.words import split_words
+from gemini_live_runtime.local.parts import RECOGNISER_RATE
+from gemini_live_runtime.local.recognition import transcriber
+from gemini_live_runtime.local.recognition.recogniser import PocketsphinxRecogniser
+from gemini_live_runtime.local.recognition.transcriber import Transcriber, shared_transcriber
+
+installed = pytest.mark.skipif(shared_transcriber() is None, reason="Moonshine is not installed (extra: local)")
+speaks = pytest.mark.skipif(not have_voices(), reason="espeak-ng and flite are not installed")
+
+
+def transcribe(pcm: bytes) -> list[str]:
+    shared = shared_transcriber()
+    assert shared is not None
+    return split_words(run_virtual(shared.transcribe(pcm)))
+
+
+@installed
+@speaks
+@pytest.mark.parametrize("voice", ["flite:slt", "espeak:en-us"])
+def test_words_that_no_dialogue_has_are_written_down(voice: str) -> None:
+    assert transcribe(say(voice, "I would kill for a coffee")) == ["i", "would", "kill", "for", "a", "coffee"]
+
+
+@installed
+@speaks
+def test_quiet_speech_is_brought_to_the_same_level() -> None:
+    loud = np.frombuffer(say("flite:slt", "what time is it"), "<i2")
+    assert transcribe((loud // 50).astype("<i2").tobytes()) == ["what", "time", "is", "it"]
+
+
+@installed
+@pytest.mark.parametrize(
+    "pcm",
+    [b"", b"\x00", bytes(32_000), bytes(100), b"\x00\x10" * RECOGNISER_RATE * 16],
+    ids=["nothing", "half a sample", "digital silence", "a click", "above the longest"],
+)
+def test_what_cannot_be_speech_has_no_words(pcm: bytes) -> None:
+    assert transcribe(pcm) == []
+
+
+@installed
+@speaks
+def test_transcribing_takes_no_virtual_time() -> None:
+    async def main() -> float:
+        shared = shared_transcriber()
+        assert shared is not None
+        await shared.transcribe(say("flite:slt", "goodbye"))
+        return asyncio.get_running_loop().time()
+
+    assert run_virtual(main()) == 0.0
+
+
+def test_a_model_that_cannot_be_loaded_hears_nothing_and_is_reported_once(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def fail(folder: Path) -> None:
+        raise OSError("libmoonshine.so: wrong ELF class")
+
+    monkeypatch.setattr(transcriber, "_load_model", fail)
+    broken = Transcriber(tmp_path)
+    sound = np.random.default_rng(1).normal(0, 2_000, RECOGNISER_RATE).astype("<i2").tobytes()
+    assert [run_virtual(broken.transcribe(sound)) for _ in range(2)] == ["", ""]
+    assert [record.getMessage() for record in caplog.records] == [
+        "Moonshine cannot be loaded, so less is understood: libmoonshine.so: wrong ELF class"
+    ]
+
+
+def test_without_moonshine_the_phrases_are_recognised_alone(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(transcriber, "_folder", lambda: None)
+    parts = DefaultParts()
+    assert isinstance(parts.recogniser(parts.dialogue(""), ()), PocketsphinxRecogniser)
