@@ -152,6 +152,8 @@ UNASKED: list[tuple[str, list[str], str]] = [
     ("concierge", [], "maybe book a table for two at eight"),
     ("concierge", [], "I could have a table for two at eight"),
     ("concierge", [], "a taxi, perhaps"),
+    ("concierge", [], "I'm not vegan"),
+    ("concierge", [], "forget the diet"),
     ("restaurant", [], "I was thinking of the pasta"),
     ("restaurant", [], "I might have a salad"),
     ("tech_support", DOWN, "restart it, but first let me save my work"),

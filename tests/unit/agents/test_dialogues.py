@@ -94,7 +94,9 @@ def all_texts(name: str) -> str:
 
 @pytest.mark.parametrize("name", PHASED)
 def test_what_a_dialogue_waits_for_is_told_in_some_phase(name: str) -> None:
-    script, told = bundled_script(name), folded("\n".join(instructions(name)))
+    script = bundled_script(name)
+    # What is remembered of a user is told beside the instruction: a fact has the words before it.
+    told = folded("\n".join([*instructions(name), *(before for before, _ in script.facts.values())]))
     wanted = {text for intent in script.intents for text in intent.during} | {
         text for cue in script.cues for text in cue.told
     }
