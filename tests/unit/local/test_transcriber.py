@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import os
 from pathlib import Path
 
 import numpy as np
@@ -61,6 +62,18 @@ def test_transcribing_takes_no_virtual_time() -> None:
         return asyncio.get_running_loop().time()
 
     assert run_virtual(main()) == 0.0
+
+
+@installed
+@speaks
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="this system cannot fork")
+def test_a_forked_process_makes_a_transcriber_of_its_own() -> None:
+    transcribe(say("flite:slt", "goodbye"))
+    before = shared_transcriber()
+    child = os.fork()
+    if child == 0:
+        os._exit(0 if shared_transcriber() is not before else 1)
+    assert os.waitpid(child, 0)[1] == 0
 
 
 def test_a_model_that_cannot_be_loaded_hears_nothing_and_is_reported_once(

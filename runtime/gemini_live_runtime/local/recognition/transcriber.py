@@ -7,6 +7,7 @@ Nothing is downloaded: versions from 0.1.1 on lack the model, and are not used.
 from __future__ import annotations
 
 import asyncio
+import ctypes
 import importlib.util
 import logging
 import os
@@ -48,6 +49,11 @@ class Transcriber:
         It takes some 70 ms for 3 s of speech, in which the interpreter is free.
         """
         return await asyncio.get_running_loop().run_in_executor(self._executor, self._transcribe, pcm)
+
+    def abandon(self) -> None:
+        """Never free the model: in a forked child that would wait for its threads."""
+        if self._model is not None:
+            ctypes.pythonapi.Py_IncRef(ctypes.py_object(self._model))
 
     def _transcribe(self, pcm: bytes) -> str:
         sound = _level(pcm)
@@ -123,4 +129,6 @@ def shared_transcriber() -> Transcriber | None:
 def _forget() -> None:
     # A forked child has the object but not its thread.
     global _transcriber
+    if _transcriber is not None:
+        _transcriber.abandon()
     _transcriber = None
