@@ -14,7 +14,6 @@ from pathlib import Path
 
 import pytest
 from hypothesis import HealthCheck, settings
-from tests.support.hotel_clock import at_the_hotel
 
 from gemini_live_runtime.redactor import redactor
 from gemini_live_runtime.wire import credentials
@@ -88,13 +87,6 @@ def nobodys_home(homes: Iterator[Path], monkeypatch: pytest.MonkeyPatch) -> Path
     for name in [*_FOREIGN, *(name for name in os.environ if name.startswith("GEMINI_LIVE_TUI_"))]:
         monkeypatch.delenv(name, raising=False)
     return home
-
-
-@pytest.fixture(autouse=True)
-def morning_at_the_hotel() -> Iterator[None]:
-    """Have the concierge book tables at any time of the day."""
-    with at_the_hotel():
-        yield
 
 
 @pytest.fixture(autouse=True)

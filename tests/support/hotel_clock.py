@@ -10,6 +10,8 @@ from contextlib import contextmanager
 from datetime import UTC, datetime
 from unittest import mock
 
+import pytest
+
 from gemini_live_runtime.agents import hotel_tools
 
 MORNING = datetime(2026, 11, 20, 9, 5, tzinfo=UTC)
@@ -19,4 +21,11 @@ MORNING = datetime(2026, 11, 20, 9, 5, tzinfo=UTC)
 def at_the_hotel(moment: datetime = MORNING) -> Iterator[None]:
     """Hold the hotel's clock at `moment`, by default before any table of the day."""
     with mock.patch.object(hotel_tools, "_system_time", return_value=moment):
+        yield
+
+
+@pytest.fixture(autouse=True)
+def morning_at_the_hotel() -> Iterator[None]:
+    """Have the concierge book all tables for today."""
+    with at_the_hotel():
         yield

@@ -34,7 +34,7 @@ async def _closes(driver: Driver) -> None:
 
 @check("agents")
 async def _agents(driver: Driver, key: str) -> None:
-    await _opens(driver, key, GalleryScreen, "debt_collection", "8 phases, 2 tools, 2 watchers")
+    await _opens(driver, key, GalleryScreen, "debt_collection", "9 phases, 2 tools, 2 watchers")
     await _closes(driver)
 
 

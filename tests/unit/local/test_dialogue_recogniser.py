@@ -99,6 +99,11 @@ def test_what_neither_understands_is_refused() -> None:
     assert recognise("concierge", "The cat slept on the warm radiator.", NOTHING) == Recognition("", 0.1)
 
 
+def test_a_sure_phrase_counts_where_its_letters_were_heard() -> None:
+    heard = recognise("concierge", "Cancelled Tie Mer, please, us.", phrase("cancel the timer please"))
+    assert (heard.text, heard.is_doubtful) == ("cancel the timer please", False)
+
+
 def test_words_unlike_those_of_a_sure_phrase_make_it_doubtful() -> None:
     heard = recognise("concierge", "Please dance the whole night long.", phrase("cancel the timer"))
     assert heard == Recognition("cancel the timer", 0.9, is_doubtful=True)

@@ -26,7 +26,7 @@ _LEAST_WORDS = 3
 """Least number of words that are taken as they were heard."""
 
 _LEAST_ALIKE = 0.5
-"""Least share of words that both have to have heard for those of a phrase to count.
+"""Least share of words, or of a sure phrase's letters, that both have to have heard.
 
 "How much lumber has it got" has 0.83 of "how much longer has it got"; other sentences have 0.3 and less."""
 
@@ -82,7 +82,9 @@ class DialogueRecogniser:
     def _decide(self, heard: str, opinion: Opinion) -> Recognition:
         words, phrase, meaning = split_words(heard), opinion.recognition, self._meaning_of(heard)
         is_short = len(words) < _LEAST_WORDS
-        is_alike = is_short or _likeness(heard, phrase.text) >= _LEAST_ALIKE
+        # A phrase that was surely heard may be misheard word for word: "booked Halewell" for "book table".
+        likeness = _likeness_of_letters if opinion.is_phrase else _likeness
+        is_alike = is_short or likeness(heard, phrase.text) >= _LEAST_ALIKE
         if opinion.is_phrase and is_alike:
             return phrase
         if meaning is not None and not is_short:
@@ -114,3 +116,8 @@ def _is_confirmed(heard: str, meaning: Reply, opinion: Opinion) -> bool:
 def _likeness(one: str, other: str) -> float:
     """Return the share of words that two texts have in common, in order, 0 to 1."""
     return SequenceMatcher(None, split_words(one), split_words(other), autojunk=False).ratio()
+
+
+def _likeness_of_letters(one: str, other: str) -> float:
+    """Return the share of letters that two texts have in common, in order, 0 to 1."""
+    return SequenceMatcher(None, "".join(split_words(one)), "".join(split_words(other)), autojunk=False).ratio()
