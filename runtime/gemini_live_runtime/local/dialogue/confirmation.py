@@ -67,6 +67,9 @@ _NO_PROBLEM = re.compile(
 )
 """An agreement with a no in it: "no problem, book it"."""
 
+_RUN = re.compile(r"(\W)\1{3,}")
+"""A sign, such as a space, more than three times."""
+
 _OFFERS = re.compile(r"\b(?:does that suit you|does the appointment suit you|do you agree)\?\s*$", re.IGNORECASE)
 
 
@@ -113,6 +116,7 @@ def phrase_asked(said: str) -> str:
 
 def meant(text: str, asked: str) -> str:
     """Return the words that `text` stands for after the model's words `asked`."""
+    text = _without_runs(text)
     said = tuple(split_words(text))
     plain = " ".join(said)
     if (said in _YES or _CLEAR_YES.fullmatch(plain)) and (phrase := phrase_asked(asked)):
@@ -124,6 +128,14 @@ def meant(text: str, asked: str) -> str:
     if _OFFERS.search(asked) and (_is_no_problem(plain) or _repeats(text, asked)):
         return "yes"
     return _ANSWERS.get(said, text) if asked.rstrip().endswith("?") else text
+
+
+def _without_runs(text: str) -> str:
+    """Return `text` with few of a sign that is repeated.
+
+    Patterns that allow any spaces would try each way to divide thousands of them.
+    """
+    return _RUN.sub(r"\1\1\1", text)
 
 
 def _is_no_problem(plain: str) -> bool:
