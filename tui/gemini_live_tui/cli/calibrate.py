@@ -91,5 +91,7 @@ def _tell(report: dict[str, Any]) -> None:
         click.echo(
             f"Microphone: {sanitise_line(report['input'])}. Speaker: {sanitise_line(report['output'])}.", err=True
         )
+    elif report["report"] == "again":
+        click.echo("Samples were lost: it is measured again.", err=True)
     elif report["report"] == "step" and report["step"] in _STEPS:
         click.echo(_STEPS[report["step"]].format(seconds=report["seconds"]), err=True)

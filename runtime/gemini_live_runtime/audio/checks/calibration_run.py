@@ -12,6 +12,7 @@ import asyncio
 import json
 import os
 import sys
+from collections.abc import Awaitable, Callable
 from dataclasses import asdict
 from typing import TextIO
 
@@ -20,8 +21,11 @@ from gemini_live_runtime.audio.device_audio import DeviceAudio
 from gemini_live_runtime.audio.devices.native_stderr import private_stdout
 from gemini_live_runtime.audio.devices.probe import list_here
 from gemini_live_runtime.audio.devices.selection import SoundDevice
-from gemini_live_runtime.audio.echo.echo_path import echo_paths_file, store_echo_path
+from gemini_live_runtime.audio.echo.echo_path import EchoPath, echo_paths_file, store_echo_path
 from gemini_live_runtime.errors import DeviceError, write_remedy
+
+_ATTEMPTS = 3
+"""Measurements until one has a steady delay."""
 
 
 async def run(out: TextIO, input: str, output: str, *, voice: bool) -> None:
@@ -31,21 +35,23 @@ async def run(out: TextIO, input: str, output: str, *, voice: bool) -> None:
         out.write(json.dumps(values) + "\n")
         out.flush()
 
-    recorder = FrameRecorder()
     pair: list[tuple[SoundDevice, SoundDevice]] = []
 
     def opened(microphone: SoundDevice, speaker: SoundDevice) -> None:
         pair.append((microphone, speaker))
         report(report="devices", input=microphone.name, output=speaker.name)
 
-    audio = DeviceAudio(input or None, output or None, echo_path=opened, canceller=lambda _: recorder, probe=list_here)
-    try:
-        found = await calibrate(
-            audio,
+    async def measured() -> EchoPath:
+        recorder = FrameRecorder()
+        return await calibrate(
+            DeviceAudio(input or None, output or None, echo_path=opened, canceller=lambda _: recorder, probe=list_here),
             recorder,
             voice=voice,
             on_step=lambda name, seconds: report(report="step", step=name, seconds=seconds),
         )
+
+    try:
+        found = await _until_steady(measured, lambda: report(report="again"))
         file = store_echo_path(*pair[-1], found)
     except DeviceError as error:
         report(report="problem", text=error.message, remedy=error.remedy)
@@ -56,6 +62,21 @@ async def run(out: TextIO, input: str, output: str, *, voice: bool) -> None:
         verdict = judge(found)
         judged = {"verdict": verdict.text, "remedy": verdict.remedy}
         report(report="result", text=describe(found), file=str(file), **judged, **asdict(found))
+
+
+async def _until_steady(measured: Callable[[], Awaitable[EchoPath]], again: Callable[[], None]) -> EchoPath:
+    """Return the first measurement during which the delay stayed; raise `DeviceError`.
+
+    Another program may take the processor for a moment, which loses samples.
+    """
+    for _ in range(_ATTEMPTS - 1):
+        try:
+            return await measured()
+        except DeviceError as error:
+            if error.field != "delay":
+                raise
+            again()
+    return await measured()
 
 
 def main() -> None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import copy
-import re
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
@@ -21,10 +20,11 @@ from gemini_live_runtime.local.dialogue.tools_by_name import (
     missing_text,
     named_tools,
 )
+from gemini_live_runtime.local.dialogue.unsure_wishes import unsure_wish
 from gemini_live_runtime.local.dialogue.withdrawn_words import meant_instead
-from gemini_live_runtime.local.dialogue.wording import Wording, tool_title
+from gemini_live_runtime.local.dialogue.wording import Wording, asking_once, tool_title
 from gemini_live_runtime.local.language.idioms import asking_for_another
-from gemini_live_runtime.local.language.party import with_people_counted
+from gemini_live_runtime.local.language.party import is_for_a_party, with_people_counted
 from gemini_live_runtime.local.language.words import name_words
 from gemini_live_runtime.local.parts import Reply, ToolRequest
 from gemini_live_runtime.local.scripts.grammar import Grammar
@@ -35,11 +35,10 @@ from gemini_live_runtime.local.understanding.accounting import Accounting
 from gemini_live_runtime.local.understanding.matching import Match, Matcher, SlotValue, words_for_things
 from gemini_live_runtime.local.understanding.mood import is_call_off
 from gemini_live_runtime.local.understanding.self_repair import SelfRepair
-from gemini_live_runtime.local.understanding.tentative import hedged, hesitates, partly_hedged, proposes, put_off
+from gemini_live_runtime.local.understanding.tentative import hesitates, proposes
 from gemini_live_runtime.local.understanding.utterance_words import Words
 
 _SOUNDS_LIKE = {"can": "can't", "can't": "can"}
-_FOR_A_PARTY = re.compile(r"^(?!.*\b(?:note|remind|write|remember|timer)\b).*\b(?:table|book|reserv\w+|seats?)\b", re.I)
 _NOT_UNDERSTOOD = "I didn't catch that."
 _ONE_OF_TWO = "Please say one of the two."
 _ASK_AGAIN = "I lost my thread. Please ask me again."
@@ -286,7 +285,7 @@ class ScriptedDialogue:
         A response with a true `timeout` is a call that was given up.
         """
         parts = [self._outcome(outcome) for outcome in self._state.open.take(results, more=more)]
-        return self._state.add_reply(Reply(text=_asking_once(parts)))
+        return self._state.add_reply(Reply(text=asking_once(parts)))
 
     def learn(self, results: Sequence[tuple[ToolRequest, Mapping[str, Any]]], *, more: bool = False) -> None:
         """Take results of calls that get no answer; with `more` further results follow."""
@@ -377,7 +376,7 @@ class ScriptedDialogue:
         """Return `text` with the number of the guests that it lists."""
         slots = [slot for slot in self._script.slots.values() if slot.party]
         is_asked = self._state.pending is not None or any(slot.ask == self._state.question for slot in slots)
-        return with_people_counted(text) if slots and (is_asked or _FOR_A_PARTY.search(text)) else text
+        return with_people_counted(text) if slots and (is_asked or is_for_a_party(text)) else text
 
     def _swap_in(self, text: str) -> str:
         """Return "not the fish but the pasta" where the script has a phrase for both.
@@ -390,21 +389,14 @@ class ScriptedDialogue:
 
     def _unsure_reply(self, text: str) -> Reply | None:
         """Return the reply to a wish that is put off or hedged, None for other words."""
-        later, first = put_off(text)
-        if later and self._clauses.wish_to_act_on(later, self._state) is not None:
-            in_turn = self._clauses.different_wishes(f"{first}, and {later}", self._state)
-            return self._call_each(in_turn) if in_turn else self._answer(first)
-        firm, maybe = partly_hedged(text)
-        if maybe and self._state.pending is None and self._clauses.wish_to_act_on(maybe, self._state) is not None:
-            return self._answer(firm)  # The answer asks on: what was only thought of can be said then.
-        unsure = hedged(text)
-        # "Maybe a soup" answers a question; by itself it may be a thought.
-        if unsure is None or (self.is_asking and not unsure.is_thought):
+        unsure = unsure_wish(text, self._clauses, self._state, is_asking=self.is_asking)
+        if unsure is None:
             return None
-        if self._state.pending is not None:
-            return self._answer(unsure.wish)
-        wish = self._clauses.wish_to_act_on(unsure.wish, self._state)
-        return None if wish is None else self._ask_back(wish.intent, wish.slots)
+        if unsure.in_turn:
+            return self._call_each(unsure.in_turn)
+        if unsure.to_ask is not None:
+            return self._ask_back(unsure.to_ask.intent, unsure.to_ask.slots)
+        return self._answer(unsure.instead)
 
     def _answers_more(self, pending: Pending, answer: Match, other: Intent, words: Words) -> bool:
         """Return True when `other` replies to more than the answer.
@@ -571,15 +563,6 @@ class ScriptedDialogue:
             if text:
                 return text
         return " ".join(self._wording.output_of(name, output) for name, output in outcome.outputs)
-
-
-def _asking_once(parts: Sequence[str]) -> str:
-    """Return the parts as one text that asks only at its end."""
-    said = [part for part in parts if part]
-    if not said or not said[-1].endswith("?"):
-        return " ".join(said)
-    earlier = [part.removesuffix(last_question(part)).strip() if part.endswith("?") else part for part in said[:-1]]
-    return " ".join([*filter(None, earlier), said[-1]])
 
 
 def _joined(replies: Sequence[Reply]) -> Reply:

@@ -6,7 +6,7 @@ import re
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from gemini_live_runtime.local.dialogue.dialogue_state import DialogueState
+from gemini_live_runtime.local.dialogue.dialogue_state import DialogueState, last_question
 from gemini_live_runtime.local.dialogue.intents import IntentMatcher
 from gemini_live_runtime.local.language.words import name_words
 from gemini_live_runtime.local.scripts.script_types import Intent, Script
@@ -101,3 +101,12 @@ def _listed(texts: Sequence[str]) -> str:
 def tool_title(name: str) -> str:
     """Return the words of a tool's name."""
     return " ".join(name_words(name)) or name
+
+
+def asking_once(parts: Sequence[str]) -> str:
+    """Return the parts as one text that asks only at its end."""
+    said = [part for part in parts if part]
+    if not said or not said[-1].endswith("?"):
+        return " ".join(said)
+    earlier = [part.removesuffix(last_question(part)).strip() if part.endswith("?") else part for part in said[:-1]]
+    return " ".join([*filter(None, earlier), said[-1]])

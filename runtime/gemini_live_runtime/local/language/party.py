@@ -39,6 +39,16 @@ _ITEMS = re.compile(_ITEM, re.IGNORECASE)
 _COUNT = re.compile(_counted(rf"(?P<n>{_NUMBER})"), re.IGNORECASE)
 
 
+_IS_FOR_A_PARTY = re.compile(
+    r"^(?!.*\b(?:note|remind|write|remember|timer)\b).*\b(?:table|book|reserv\w+|seats?)\b", re.IGNORECASE
+)
+
+
+def is_for_a_party(text: str) -> bool:
+    """Return True for words that ask for places: those listed there are guests."""
+    return _IS_FOR_A_PARTY.search(text) is not None
+
+
 def with_people_counted(text: str) -> str:
     """Return `text` with the people of a party as their number: "five people".
 

@@ -83,6 +83,8 @@ def _load_model(folder: Path) -> Any:
     from moonshine_voice.moonshine_api import ModelArch
     from moonshine_voice.transcriber import Transcriber as Moonshine
 
+    # Its threads would keep all processors busy at each utterance, beside the one that plays the answer.
+    os.environ.setdefault("MOONSHINE_ORT_SINGLE_THREAD", "1")
     # Where speech begins and ends is known: its own detector of voice would cost more than the words.
     return Moonshine(str(folder.joinpath(*_MODEL)), ModelArch.TINY, options={"vad_threshold": "0"})
 
