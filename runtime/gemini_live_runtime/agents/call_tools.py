@@ -4,21 +4,13 @@ from __future__ import annotations
 
 import asyncio
 import re
+from functools import cache
 
 from gemini_live_runtime import State, StateKey, ToolContext, TranscriptWindow, tool
 from gemini_live_runtime.local.language.name_corrections import corrected_name
 from gemini_live_runtime.local.scripts.script import bundled_script
 
 CONTACTS = {"Anna Miller": "his sister", "John Smith": "his neighbour"}  # Sam's address book
-
-_ONLY_A_NAME = re.compile(
-    rf"(?:(?:um|uh|er|well|oh|it'?s|it is|i'?m|i am|this is)\W+)*"
-    rf"(?:(?:{'|'.join(bundled_script('call_screening').slots['first'].values)}|officer [a-z]+)"
-    r"(?: (?:here|speaking|calling|i (?:guess|suppose)|from (?:(?:the|his|your) )?[a-z]+))?"
-    r"|from (?:(?:the|his|your) )?[a-z]+)[.!]*",
-    re.IGNORECASE,
-)
-"""Words that say who is calling, and not why: "Pete from the gym"."""
 
 _ONLY_URGENT = re.compile(
     r"(?:(?:it'?s|it is|this is|yes|yeah|really|very|super|so|quite|rather|an|urgent|urgently|emergency|please)"
@@ -58,11 +50,27 @@ def is_the_same_caller(name: str, state: State) -> bool:
     return f"{name} ".startswith(f"{state.get(CALLER, '')} ".lstrip())
 
 
+@cache
+def _only_a_name() -> re.Pattern[str]:
+    """Return the pattern of words that say who calls, not why: "Pete from the gym".
+
+    The names are those of the dialogue, which is read for the first reason only.
+    """
+    names = "|".join(bundled_script("call_screening").slots["first"].values)
+    return re.compile(
+        rf"(?:(?:um|uh|er|well|oh|it'?s|it is|i'?m|i am|this is)\W+)*"
+        rf"(?:(?:{names}|officer [a-z]+)"
+        r"(?: (?:here|speaking|calling|i (?:guess|suppose)|from (?:(?:the|his|your) )?[a-z]+))?"
+        r"|from (?:(?:the|his|your) )?[a-z]+)[.!]*",
+        re.IGNORECASE,
+    )
+
+
 def is_a_reason(reason: str, state: State) -> bool:
     """Return False for no reason, and for more of the name: "Miller" from Anna."""
     if state.get("app:leaves") or "long story" in reason.lower():
         return False
-    if _ONLY_A_NAME.fullmatch(reason) or _ONLY_URGENT.fullmatch(reason):
+    if _only_a_name().fullmatch(reason) or _ONLY_URGENT.fullmatch(reason):
         return False
     caller = str(state.get(CALLER, ""))
     words = reason.split()

@@ -52,10 +52,10 @@ def describe(plan: SessionPlan) -> ev.AgentDescribed:
 
 def _phase(phase: Phase) -> dict[str, Any]:
     source = phase.instruction.source
-    goal = first_line(source) if isinstance(source, str) else f"text from {function_name(source)}"
+    goal = first_line(source) if isinstance(source, str) else f"text from {_code_name(function_name(source))}"
     return {
         "name": phase.name,
-        "goal": goal.replace("text from lambda", "text from code", 1),
+        "goal": goal,
         "needs": tuple(need.key for need in phase.needs),
         "requires": tuple(need.key for need in phase.requires),
         "tools": phase.tools,
@@ -66,6 +66,11 @@ def _phase(phase: Phase) -> dict[str, Any]:
         ),
         "defined_at": phase.defined_at,
     }
+
+
+def _code_name(name: str) -> str:
+    """Return "code (agent.py:8)" for "lambda (agent.py:8)"."""
+    return f"code{name.removeprefix('lambda')}" if name.startswith("lambda") else name
 
 
 def _tool(tool: Tool) -> dict[str, Any]:
