@@ -37,6 +37,17 @@ _PUT_OFF = re.compile(
     r"(?P<first>\w.*)",
     re.IGNORECASE | re.DOTALL,
 )
+_PROPOSES = re.compile(
+    r"\W*(?:(?:and|so|well|ok|okay|hmm?|um|uh|oh|then)\W+)*(?:(?:how|what) about|or|maybe|perhaps|possibly|could)\b"
+    r"|.*\b(?:could|might|may) (?:also |even |well )*be\b",
+    re.IGNORECASE | re.DOTALL,
+)
+_LEFT_OPEN = re.compile(
+    r"\b(?:(?:my|our|his|her|the) \w+|i|we|he|she|they|you|there|some\w*) (?:might|may|could)"
+    r" (?:also |still |well |even |all )*(?:come|join|be|bring)\b",
+    re.IGNORECASE,
+)
+_HESITATES = re.compile(rf"\b(?:i (?:guess|suppose)|{_MAYBE}|if (?:i|we) (?:must|have to))\b", re.IGNORECASE)
 
 
 @record
@@ -60,21 +71,6 @@ def hedged(text: str) -> Hedged | None:
         return Hedged(other["wish"], is_thought=True)
     end = _END.fullmatch(text)
     return None if end is None else Hedged(end["wish"])
-
-
-_PROPOSES = re.compile(
-    r"\W*(?:(?:and|so|well|ok|okay|hmm?|um|uh|oh|then)\W+)*(?:(?:how|what) about|or|maybe|perhaps|possibly|could)\b"
-    r"|.*\b(?:could|might|may) (?:also |even |well )*be\b",
-    re.IGNORECASE | re.DOTALL,
-)
-_LEFT_OPEN = re.compile(
-    r"\b(?:(?:my|our|his|her|the) \w+|i|we|he|she|they|you|there|some\w*) (?:might|may|could)"
-    r" (?:also |still |well |even |all )*(?:come|join|be|bring)\b",
-    re.IGNORECASE,
-)
-
-
-_HESITATES = re.compile(rf"\b(?:i (?:guess|suppose)|{_MAYBE}|if (?:i|we) (?:must|have to))\b", re.IGNORECASE)
 
 
 def hesitates(text: str) -> bool:
