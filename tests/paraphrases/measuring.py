@@ -27,10 +27,10 @@ FOLDER = Path(__file__).parents[1] / "data" / "paraphrases"
 
 NAMES = tuple(
     f"{half}{number}"
-    for number in ("", "-2", "-3", "-4", "-5", "-6", "-7", "-8", "-9", "-10", "-11", "-12")
+    for number in ("", "-2", "-3", "-4", "-5", "-6", "-7", "-8", "-9", "-10", "-11", "-12", "-13")
     for half in ("open", "held")
 )
-"""Files of sentences: twelve sets, half of each held back."""
+"""Files of sentences: thirteen sets, half of each held back."""
 
 
 @dataclass(frozen=True, slots=True)
