@@ -21,13 +21,38 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(ROOT))
 
-from tests.bench.bench_console import FIVE, MINIMAL  # noqa: E402
 from tests.bench.terminal import Terminal, private_environment  # noqa: E402
 
 ROUNDS = 11
 AT_MOST = 1.4
 AT_MOST_TO_FIVE = 1.25
 READY_S = 2.0
+
+MINIMAL = """
+from textual.app import App
+from textual.widgets import Static
+
+class Minimal(App):
+    def compose(self):
+        yield Static("PAINTED " * 14)
+
+Minimal().run()
+"""
+
+FIVE = """
+from textual.app import App
+from textual.widgets import Footer, Header, Input, RichLog, Static
+
+class Five(App):
+    def compose(self):
+        yield Header()
+        yield Static("PAINTED " * 14)
+        yield RichLog()
+        yield Input()
+        yield Footer()
+
+Five().run()
+"""
 
 STARTER = "import sys; from gemini_live_tui.cli import main; sys.exit(main())"
 """Code of the installed script."""
