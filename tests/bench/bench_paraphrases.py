@@ -5,7 +5,7 @@
 Types the sentences of the newest sets of tests/data/paraphrases, and has a synthetic voice say those of the last one;
 `make soak` types all of them. Three voices say sentences that no dialogue understands.
 
-Targets: 85 % typed and 75 % spoken are understood, none leads to a wrong action, and all foreign ones are refused.
+Targets: 85 % typed and 75 % spoken are understood, none leads to a wrong action, and no foreign one to a call.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ ROOT = Path(__file__).resolve().parents[2]
 sys.path[:0] = [str(ROOT), str(ROOT / "runtime")]
 
 from tests.paraphrases.measuring import NAMES, figures, measure_all  # noqa: E402
-from tests.support.recogniser_evaluation import by_default, count_refused  # noqa: E402
+from tests.support.recogniser_evaluation import by_default, count_foreign  # noqa: E402
 from tests.support.synthetic_speech import have_voices  # noqa: E402
 
 from gemini_live_runtime.clock import run_virtual  # noqa: E402
@@ -39,9 +39,10 @@ def main() -> int:
     are_met = [_is_met(name, "", TYPED) for name in NEWEST]
     if have_voices() and importlib.util.find_spec("pocketsphinx") is not None:
         are_met += [_is_met(name, VOICE, SPOKEN) for name in LAST]
-        refused, said = run_virtual(count_refused(make=by_default))
-        print(f"{'foreign, spoken':<20} {refused:>7} of {said} refused", flush=True)
-        are_met.append(refused == said)
+        foreign = run_virtual(count_foreign(make=by_default))
+        told = f"{foreign.said} said, {foreign.unheard} not heard, {foreign.asked} asked about"
+        print(f"{'foreign, spoken':<39} {foreign.acted:>14}   ({told})", flush=True)
+        are_met.append(not foreign.acted)
     else:
         print("Nothing is spoken: flite, espeak-ng or the recogniser (extra: local) is not installed.")
     return 0 if all(are_met) else 1

@@ -142,11 +142,32 @@ def _answer(dialogue: Dialogue, text: str) -> Reply | None:
     return dialogue.preview(text, is_exact=True)
 
 
-async def count_refused(voices: Sequence[str] = VOICES, make: Make = by_phrases) -> tuple[int, int]:
-    """Return the number of uncovered sentences that were refused, and of those said."""
-    ear = make(concierge())
-    heard = [(await ear.recognise(say(voice, sentence))).text for voice in voices for sentence in UNCOVERED]
-    return heard.count(""), len(heard)
+@dataclass(frozen=True, slots=True)
+class Foreign:
+    """Counts of sentences that the dialogue does not understand.
+
+    `unheard` became no words, `asked` were asked about, `acted` would have called a tool, the others were answered.
+    """
+
+    said: int
+    unheard: int
+    asked: int
+    acted: int
+
+
+async def count_foreign(voices: Sequence[str] = VOICES, make: Make = by_phrases) -> Foreign:
+    """Say the uncovered sentences and return what would have become of them."""
+    dialogue = concierge()
+    ear = make(dialogue)
+    heard = [await ear.recognise(say(voice, sentence)) for voice in voices for sentence in UNCOVERED]
+    taken = [one.text for one in heard if one.text and not one.is_doubtful]
+    replies = [reply for text in taken if (reply := _answer(dialogue, text)) is not None]
+    return Foreign(
+        len(heard),
+        sum(not one.text for one in heard),
+        sum(one.is_doubtful for one in heard),
+        sum(bool(reply.calls) for reply in replies),
+    )
 
 
 if __name__ == "__main__":
