@@ -97,15 +97,19 @@ class DefaultParts:
         own = () if self.own is None else (self.own.name,)
         return tuple(f"{LOCAL_PREFIX}{name}" for name in sorted({*bundled_names(), *own}))
 
-    def recogniser_or_reason(self) -> bool | str:
-        """Return True, or why there is no recogniser."""
+    def recogniser_or_reason(self, *, is_tried: bool = False) -> bool | str:
+        """Return True, or why there is no recogniser.
+
+        With `is_tried` Moonshine's model is loaded, a quarter of a second; without it its files are looked for.
+        """
         from gemini_live_runtime.local.recognition.recogniser import shared_engine
         from gemini_live_runtime.local.recognition.transcriber import shared_transcriber
 
-        if shared_transcriber() is not None:
-            return True
-        # Only the engine: a recogniser would load its models, half a second that is not needed yet.
-        return _or_reason(shared_engine)
+        transcriber = shared_transcriber()
+        if transcriber is None:
+            # Only the engine: a recogniser would load its models, half a second that is not needed yet.
+            return _or_reason(shared_engine)
+        return _or_reason(transcriber.load) if is_tried else True
 
     def speech_or_reason(self) -> bool | str:
         """Return True, or why there is no speech synthesis."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import os
+import re
 from pathlib import Path
 
 import numpy as np
@@ -11,11 +12,13 @@ import pytest
 from tests.support.synthetic_speech import have_voices, say
 
 from gemini_live_runtime.clock import run_virtual
+from gemini_live_runtime.errors import MissingExtraError
 from gemini_live_runtime.local.default_parts import DefaultParts
 from gemini_live_runtime.local.language.words import split_words
-from gemini_live_runtime.local.parts import RECOGNISER_RATE
+from gemini_live_runtime.local.parts import RECOGNISER_RATE, Recognition
 from gemini_live_runtime.local.recognition import transcriber
-from gemini_live_runtime.local.recognition.recogniser import PocketsphinxRecogniser
+from gemini_live_runtime.local.recognition.dialogue_recogniser import DialogueRecogniser
+from gemini_live_runtime.local.recognition.recogniser import Opinion, PocketsphinxRecogniser
 from gemini_live_runtime.local.recognition.transcriber import Transcriber, shared_transcriber
 
 installed = pytest.mark.skipif(shared_transcriber() is None, reason="Moonshine is not installed (extra: local)")
@@ -26,6 +29,19 @@ def transcribe(pcm: bytes) -> list[str]:
     shared = shared_transcriber()
     assert shared is not None
     return split_words(run_virtual(shared.transcribe(pcm)))
+
+
+class Phrases:
+    """Recogniser of phrases that is sure of one phrase in any sound."""
+
+    def __init__(self, text: str) -> None:
+        self._text = text
+
+    async def listen(self, pcm: bytes) -> Opinion:
+        return Opinion(Recognition(self._text, 0.9), True, (self._text,))
+
+    async def close(self) -> None:
+        pass
 
 
 @installed
@@ -76,19 +92,48 @@ def test_a_forked_process_makes_a_transcriber_of_its_own() -> None:
     assert os.waitpid(child, 0)[1] == 0
 
 
-def test_a_model_that_cannot_be_loaded_hears_nothing_and_is_reported_once(
-    tmp_path: Path, caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
-) -> None:
+SOUND = np.random.default_rng(1).normal(0, 2_000, RECOGNISER_RATE).astype("<i2").tobytes()
+WHY = "The embedded model hears less: Moonshine cannot be loaded (libmoonshine.so: wrong ELF class)"
+
+
+@pytest.fixture
+def broken(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Transcriber:
+    tries = iter([OSError("libmoonshine.so: wrong ELF class")])
+
     def fail(folder: Path) -> None:
-        raise OSError("libmoonshine.so: wrong ELF class")
+        raise next(tries)
 
     monkeypatch.setattr(transcriber, "_load_model", fail)
-    broken = Transcriber(tmp_path)
-    sound = np.random.default_rng(1).normal(0, 2_000, RECOGNISER_RATE).astype("<i2").tobytes()
-    assert [run_virtual(broken.transcribe(sound)) for _ in range(2)] == ["", ""]
-    assert [record.getMessage() for record in caplog.records] == [
-        "Moonshine cannot be loaded, so less is understood: libmoonshine.so: wrong ELF class"
-    ]
+    return Transcriber(tmp_path)
+
+
+def test_a_model_that_cannot_be_loaded_is_tried_once_and_says_why_each_time(broken: Transcriber) -> None:
+    for _ in range(2):
+        with pytest.raises(MissingExtraError, match=re.escape(WHY)):
+            run_virtual(broken.transcribe(SOUND))
+
+
+def test_without_a_loaded_model_the_phrases_go_on_and_the_log_says_so_once(
+    broken: Transcriber, caplog: pytest.LogCaptureFixture
+) -> None:
+    ear = DialogueRecogniser(DefaultParts().dialogue(""), broken, Phrases("goodbye"))
+    assert [run_virtual(ear.recognise(SOUND)).text for _ in range(2)] == ["goodbye", "goodbye"]
+    assert [record.getMessage().partition(". ")[0] for record in caplog.records] == [WHY]
+
+
+def test_without_any_loaded_model_the_recogniser_says_why(broken: Transcriber) -> None:
+    ear = DialogueRecogniser(DefaultParts().dialogue(""), broken, None)
+    with pytest.raises(MissingExtraError, match="wrong ELF class"):
+        run_virtual(ear.recognise(SOUND))
+
+
+def test_doctor_is_told_about_a_model_that_cannot_be_loaded(
+    broken: Transcriber, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(transcriber, "shared_transcriber", lambda: broken)
+    parts = DefaultParts()
+    assert parts.recogniser_or_reason() is True
+    assert WHY in str(parts.recogniser_or_reason(is_tried=True))
 
 
 def test_without_moonshine_the_phrases_are_recognised_alone(monkeypatch: pytest.MonkeyPatch) -> None:

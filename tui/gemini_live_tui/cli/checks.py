@@ -250,7 +250,8 @@ def _offline() -> list[Check]:
 
     parts = DefaultParts()
     checks = []
-    for name, found in (("recogniser", parts.recogniser_or_reason()), ("speech", parts.speech_or_reason())):
+    parts_found = (("recogniser", parts.recogniser_or_reason(is_tried=True)), ("speech", parts.speech_or_reason()))
+    for name, found in parts_found:
         missing = isinstance(found, str)
         checks.append(Check(f"local {name}", "missing" if missing else "ok", str(found) if missing else "ready"))
     return checks

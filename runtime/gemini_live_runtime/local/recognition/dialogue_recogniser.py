@@ -8,16 +8,20 @@ text that it has not heard as well is asked about.
 from __future__ import annotations
 
 import asyncio
+import logging
 from dataclasses import replace
 from difflib import SequenceMatcher
 from typing import Protocol
 
+from gemini_live_runtime.errors import MissingExtraError
 from gemini_live_runtime.local.dialogue.consent_question import NO, YES
 from gemini_live_runtime.local.language.words import split_words
 from gemini_live_runtime.local.parts import Dialogue, Recognition, Reply
 from gemini_live_runtime.local.recognition.dictation import numbers_in
 from gemini_live_runtime.local.recognition.recogniser import Opinion
 from gemini_live_runtime.local.recognition.transcriber import Transcriber
+
+_log = logging.getLogger(__name__)
 
 _SURE = 1.0
 """Score of words that are understood: Moonshine gives none."""
@@ -60,20 +64,33 @@ class DialogueRecogniser:
         self._dialogue = dialogue
         self._transcriber = transcriber
         self._phrases = phrases
+        self._is_reported = False
         transcriber.warm()
 
     async def recognise(self, pcm: bytes) -> Recognition:
-        """Recognise a whole utterance, s16le mono at 16 kHz."""
+        """Recognise a whole utterance, s16le mono at 16 kHz.
+
+        Raises `MissingExtraError` when the transcriber cannot be loaded and there are no phrases to listen for.
+        """
         if self._phrases is None:
             heard = await self._transcriber.transcribe(pcm)
             return Recognition(heard, _SURE) if self._meaning_of(heard) is not None else Recognition("", 0.0)
-        heard, opinion = await asyncio.gather(self._transcriber.transcribe(pcm), self._phrases.listen(pcm))
+        heard, opinion = await asyncio.gather(self._transcribe(pcm), self._phrases.listen(pcm))
         return self._decide(heard, opinion)
 
     async def close(self) -> None:
         """Close the recogniser of phrases; the transcriber's model stays loaded."""
         if self._phrases is not None:
             await self._phrases.close()
+
+    async def _transcribe(self, pcm: bytes) -> str:
+        try:
+            return await self._transcriber.transcribe(pcm)
+        except MissingExtraError as error:
+            if not self._is_reported:
+                self._is_reported = True
+                _log.warning("%s", error)
+            return ""
 
     def _meaning_of(self, heard: str) -> Reply | None:
         """Return what the words would be answered, None where they mean nothing."""

@@ -9,7 +9,6 @@ from __future__ import annotations
 import asyncio
 import ctypes
 import importlib.util
-import logging
 import os
 import sys
 import threading
@@ -19,14 +18,13 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
+from gemini_live_runtime.errors import MissingExtraError
 from gemini_live_runtime.local.parts import RECOGNISER_RATE
 from gemini_live_runtime.local.recognition.levels import measure
 
 _PACKAGE = "moonshine_voice"
 _MODEL = ("assets", "tiny-en")
 _FILES = ("encoder_model.ort", "decoder_model_merged.ort", "tokenizer.bin")
-
-_log = logging.getLogger(__name__)
 
 
 class Transcriber:
@@ -36,19 +34,37 @@ class Transcriber:
         self._folder = folder
         self._executor = ThreadPoolExecutor(1, thread_name_prefix="transcriber")
         self._model: Any = None
-        self._is_broken = False
+        self._failure: MissingExtraError | None = None
 
     def warm(self) -> None:
         """Start loading the model, ahead of the first utterance, without waiting."""
         if self._model is None:
-            self._executor.submit(self._load)
+            self._executor.submit(self.load)
 
     async def transcribe(self, pcm: bytes) -> str:
         """Return the words of s16le mono PCM at 16 kHz; "" for none.
 
-        It takes some 70 ms for 3 s of speech, in which the interpreter is free.
+        It takes some 70 ms for 3 s of speech, in which the interpreter is free. Raises what `load` does.
         """
         return await asyncio.get_running_loop().run_in_executor(self._executor, self._transcribe, pcm)
+
+    def load(self) -> None:
+        """Load the model once, in a quarter of a second.
+
+        Raises `MissingExtraError` where this system cannot load it, each time without another attempt.
+        """
+        if self._failure is not None:
+            raise self._failure
+        if self._model is None:
+            try:
+                self._model = _load_model(self._folder)
+            except Exception as error:
+                self._failure = MissingExtraError(
+                    f"The embedded model hears less: Moonshine cannot be loaded ({error})",
+                    remedy="Type instead where pocketsphinx, which hears less, is not installed either",
+                    field=_PACKAGE,
+                )
+                raise self._failure from error
 
     def abandon(self) -> None:
         """Never free the model: in a forked child that would wait for its threads."""
@@ -57,21 +73,11 @@ class Transcriber:
 
     def _transcribe(self, pcm: bytes) -> str:
         sound = _level(pcm)
-        if not sound or not self._load():
+        if not sound:
             return ""
+        self.load()
         lines = self._model.transcribe_without_streaming(sound, RECOGNISER_RATE).lines
         return " ".join(" ".join(line.text for line in lines).split())
-
-    def _load(self) -> bool:
-        """Return True when there is a model; load it once, in a quarter of a second."""
-        if self._model is None and not self._is_broken:
-            try:
-                self._model = _load_model(self._folder)
-            except Exception as error:
-                # A library that this system cannot load must not end the conversation: pocketsphinx hears it, too.
-                self._is_broken = True
-                _log.warning("Moonshine cannot be loaded, so less is understood: %s", error)
-        return self._model is not None
 
 
 def _load_model(folder: Path) -> Any:
