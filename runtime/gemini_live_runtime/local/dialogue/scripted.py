@@ -3,26 +3,20 @@
 from __future__ import annotations
 
 import copy
-from collections.abc import Mapping, Sequence
-from dataclasses import replace
+from collections.abc import Mapping, Sequence, Set
 from typing import Any
 
+from gemini_live_runtime.local.dialogue.actions import Actions, joined
 from gemini_live_runtime.local.dialogue.announcement import announcement_of
 from gemini_live_runtime.local.dialogue.clause_finder import ClauseFinder, Wish
-from gemini_live_runtime.local.dialogue.confirmation import asks_back, check_of, is_no, meant, phrase_asked, question_of
-from gemini_live_runtime.local.dialogue.dialogue_state import MAX_UNSAID, DialogueState, Pending, last_question
+from gemini_live_runtime.local.dialogue.confirmation import is_no, meant, phrase_asked, question_of
+from gemini_live_runtime.local.dialogue.dialogue_state import MAX_UNSAID, DialogueState, Pending
 from gemini_live_runtime.local.dialogue.intents import IntentMatcher
-from gemini_live_runtime.local.dialogue.open_calls import Outcome, arguments_of, lacks_facts
 from gemini_live_runtime.local.dialogue.spoken_grammar import spoken_grammar
-from gemini_live_runtime.local.dialogue.tools_by_name import (
-    TextQuestion,
-    arguments_for,
-    missing_text,
-    named_tools,
-)
+from gemini_live_runtime.local.dialogue.tools_by_name import arguments_for, named_tools
 from gemini_live_runtime.local.dialogue.unsure_wishes import unsure_wish
 from gemini_live_runtime.local.dialogue.withdrawn_words import meant_instead
-from gemini_live_runtime.local.dialogue.wording import Wording, asking_once, tool_title
+from gemini_live_runtime.local.dialogue.wording import Wording, asking_once
 from gemini_live_runtime.local.language.idioms import asking_for_another
 from gemini_live_runtime.local.language.party import is_for_a_party, with_people_counted
 from gemini_live_runtime.local.language.words import name_words
@@ -32,17 +26,15 @@ from gemini_live_runtime.local.scripts.sample_sentences import SampleSentences, 
 from gemini_live_runtime.local.scripts.script_types import Intent, Script
 from gemini_live_runtime.local.scripts.tool_output import output_of
 from gemini_live_runtime.local.understanding.accounting import Accounting
-from gemini_live_runtime.local.understanding.matching import Match, Matcher, SlotValue, words_for_things
+from gemini_live_runtime.local.understanding.matching import Match, Matcher, words_for_things
 from gemini_live_runtime.local.understanding.mood import is_call_off
 from gemini_live_runtime.local.understanding.self_repair import SelfRepair
-from gemini_live_runtime.local.understanding.tentative import hesitates, proposes
+from gemini_live_runtime.local.understanding.tentative import proposes
 from gemini_live_runtime.local.understanding.utterance_words import Words
 
 _SOUNDS_LIKE = {"can": "can't", "can't": "can"}
-_NOT_UNDERSTOOD = "I didn't catch that."
 _ONE_OF_TWO = "Please say one of the two."
 _ASK_AGAIN = "I lost my thread. Please ask me again."
-_MISSES_ALLOWED = 2
 _LONG_ENOUGH = 6
 """Words of a dictated text from which on a share of them has to belong to its meaning."""
 _LEAST_SHARE = 0.35
@@ -68,7 +60,7 @@ class ScriptedDialogue:
         self._accounting = Accounting(script)
         self._clauses = ClauseFinder(script, self._matcher, self._matching, self._accounting)
         self._state = DialogueState()
-        self._wording = Wording(script, self._matching, self._state)
+        self._wording, self._actions = self._parts_for(self._state)
 
     @property
     def grammar(self) -> Grammar:
@@ -129,7 +121,7 @@ class ScriptedDialogue:
         state = self._state
         owed = self._owed()
         if owed:
-            return state.add_reply(_joined(owed))
+            return state.add_reply(joined(owed))
         goes_on = state.broken.is_wanted
         if rest := self._rest():
             return Reply(rest)
@@ -182,7 +174,7 @@ class ScriptedDialogue:
         whole = (*owed, Reply(sure) if sure else self._reply_to(text))
         if typed:
             state.owed = whole
-        return state.add_reply(_joined(whole))
+        return state.add_reply(joined(whole))
 
     def _question_of_can(self, text: str) -> str:
         """Return a question about "it can wait" where "it can't wait" means another thing.
@@ -252,7 +244,7 @@ class ScriptedDialogue:
         trial = copy.copy(self)
         trial._state = self._state.for_trial()
         trial._state.heard = text
-        trial._wording = Wording(self._script, self._matching, trial._state)
+        trial._wording, trial._actions = self._parts_for(trial._state)
         reply = trial._answer(meant(text, self._state.last_reply))
         if trial._state.misses:
             return reply if self._matching.tells(Words(text), self._state) else None
@@ -284,7 +276,7 @@ class ScriptedDialogue:
 
         A response with a true `timeout` is a call that was given up.
         """
-        parts = [self._outcome(outcome) for outcome in self._state.open.take(results, more=more)]
+        parts = [self._actions.told(outcome) for outcome in self._state.open.take(results, more=more)]
         return self._state.add_reply(Reply(text=asking_once(parts)))
 
     def learn(self, results: Sequence[tuple[ToolRequest, Mapping[str, Any]]], *, more: bool = False) -> None:
@@ -305,72 +297,113 @@ class ScriptedDialogue:
         """Continue from a `snapshot`; drop what the script lacks."""
         self._state.restore(state, self._script)
 
+    def _parts_for(self, state: DialogueState) -> tuple[Wording, Actions]:
+        wording = Wording(self._script, self._matching, state)
+        return wording, Actions(self._script, self._matching, self._accounting, wording, state)
+
     # --- from words to intents ------------------------------------------------------------------------------------
 
     def _answer(self, text: str) -> Reply:
-        state = self._state
-        if not self._clauses.is_text_pending(state):
+        is_dictated = self._clauses.is_text_pending(self._state)
+        if not is_dictated:
             text = self._with_party(self._swap_in(text) or self._repair.resolve(text))
-        if phrase_asked(state.last_reply) and is_no(text):
-            if state.pending is not None and self._script.slots[state.pending.slot].ask != state.question:
-                state.pending = None  # What was asked back was another wish.
-            return Reply(self._wording.fill("All right. {last_question}") or "All right.")
-        is_dictated = self._clauses.is_text_pending(state)
-        instead = None if is_dictated else meant_instead(text, self._repair, self._matching, state)
-        if instead is not None:
-            if not instead and self._repair.leaves_open(text):
-                return Reply(self._wording.fill(f"{_ONE_OF_TWO} {{last_question}}") or _ONE_OF_TWO)
-            return self._answer(instead) if instead else self._not_understood()
-        if not is_dictated and (unsure := self._unsure_reply(text)) is not None:
-            return unsure
+        reply = self._declined(text) or (None if is_dictated else self._withdrawn(text) or self._unsure_reply(text))
+        if reply is not None:
+            return reply
         words = Words(text)
-        best = self._matching.best(words, state)
-        if (best is None or best[1].cost > 0) and (several := self._clauses.wishes_beside(text, state)):
-            return self._call_all(several)
-        if (best is None or best[1].cost > 0) and (different := self._clauses.different_wishes(text, state)):
-            return self._call_each(different)
-        if state.pending is not None and (best is None or best[1].cost > 0 or self._asks_again(state.pending, *best)):
-            answer = self._clauses.pending_answer(words, state)
-            is_text = self._clauses.is_text_pending(state)
-            if (
-                answer is not None
-                and (best is None or answer.cost <= best[1].cost or is_text)
-                and not (best is not None and not is_text and self._answers_more(state.pending, answer, best[0], words))
-            ):
-                return self._filled(state.pending, answer, words)
+        best = self._matching.best(words, self._state)
+        if best is None or best[1].cost > 0:
+            reply = self._several(text) or self._answer_to_question(words, best)
+        elif self._state.pending is not None and self._asks_again(self._state.pending, *best):
+            reply = self._answer_to_question(words, best)
+        return reply or self._meant_or_named(words, best) or self._meant_in_part(words)
+
+    def _declined(self, text: str) -> Reply | None:
+        """Return the reply to a no after "Do you mean ...?"."""
+        state = self._state
+        if not (phrase_asked(state.last_reply) and is_no(text)):
+            return None
+        if state.pending is not None and self._script.slots[state.pending.slot].ask != state.question:
+            state.pending = None  # What was asked back was another wish.
+        return Reply(self._wording.fill("All right. {last_question}") or "All right.")
+
+    def _withdrawn(self, text: str) -> Reply | None:
+        """Return the reply to words that take others back, or leave two open."""
+        instead = meant_instead(text, self._repair, self._matching, self._state)
+        if instead is None:
+            return None
+        if not instead and self._repair.leaves_open(text):
+            return Reply(self._wording.fill(f"{_ONE_OF_TWO} {{last_question}}") or _ONE_OF_TWO)
+        return self._answer(instead) if instead else self._actions.not_understood()
+
+    def _several(self, text: str) -> Reply | None:
+        """Return the reply to more than one wish."""
+        if several := self._clauses.wishes_beside(text, self._state):
+            return self._actions.call_all(several)
+        different = self._clauses.different_wishes(text, self._state)
+        return self._actions.call_each(different) if different else None
+
+    def _answer_to_question(self, words: Words, best: tuple[Intent, Match] | None) -> Reply | None:
+        """Return the reply to an answer to the open question.
+
+        None where `best` is a better meaning.
+        """
+        pending, state = self._state.pending, self._state
+        answer = self._clauses.pending_answer(words, state) if pending is not None else None
+        if pending is None or answer is None:
+            return None
+        is_other = best is not None and (
+            answer.cost > best[1].cost or self._answers_more(pending, answer, best[0], words)
+        )
+        return None if is_other and not self._clauses.is_text_pending(state) else self._filled(pending, answer, words)
+
+    def _meant_or_named(self, words: Words, best: tuple[Intent, Match] | None) -> Reply | None:
+        """Return the reply to the best meaning, or to a tool called by its name."""
+        state = self._state
         ended = self._matching.ending(state.notes) is not None
         by_name = named_tools(words, [] if ended or not self._script.call_by_name else self._callable_by_name)
         asked = state.text_question
         if asked is not None and not by_name and (best is None or best[1].cost > 0) and (args := asked.answered(words)):
-            return self._call_by_name(asked.tool, args)
-        if best is not None:
+            return self._actions.call_by_name(asked.tool, args)
+        if best is not None and not (by_name and self._is_rather_named(best, {tool.name for tool in by_name})):
             intent, match = best
-            tools = {call.tool for call in intent.calls}
-            # A tool called by name takes precedence, unless the script defines how to call it or what the words
-            # mean in this phase.
-            known = tools and tools <= set(state.tools) and match.cost == 0
-            if not by_name or intent.during or tools & {tool.name for tool in by_name} or known:
-                pending = state.pending if state.pending and state.pending.intent == intent.name else None
-                slots = {**(pending.slots if pending else {}), **match.slots}
-                part = self._clauses.wish_in_clause(text, state) if self._says_more(intent, slots, words) else None
-                return self._act_on(part or Wish(intent, slots, words))
-        if by_name:
-            state.pending = None
-            tool = by_name[0]
-            return self._call_by_name(tool.name, arguments_for(state.tools[tool.name], tool.rest))
+            pending = state.pending if state.pending and state.pending.intent == intent.name else None
+            slots = {**(pending.slots if pending else {}), **match.slots}
+            says_more = self._actions.says_more(intent, slots, words)
+            part = self._clauses.wish_in_clause(words.text, state) if says_more else None
+            return self._actions.act_on(part or Wish(intent, slots, words))
+        if not by_name:
+            return None
+        state.pending = None
+        tool = by_name[0]
+        return self._actions.call_by_name(tool.name, arguments_for(state.tools[tool.name], tool.rest))
+
+    def _is_rather_named(self, best: tuple[Intent, Match], named: Set[str]) -> bool:
+        """Return True when a tool called by name takes precedence over a meaning.
+
+        Unless the script defines how to call it, or what the words mean in this phase.
+        """
+        intent, match = best
+        tools = {call.tool for call in intent.calls}
+        is_known = bool(tools) and tools <= set(self._state.tools) and match.cost == 0
+        return not (intent.during or tools & named or is_known)
+
+    def _meant_in_part(self, words: Words) -> Reply:
+        """Return the reply to a part of the words that has a meaning."""
+        state, text = self._state, words.text
         within = self._matching.find_within(words, state)
         if within is not None:
-            return self._act(within, {}, words)
+            return self._actions.act(within, {}, words)
         changed = self._clauses.changed_call(words, state)
         if changed is not None and changed.intent.acts and proposes(text):
-            return self._ask_back(changed.intent, changed.slots)
+            return self._actions.ask_back(changed.intent, changed.slots)
         wish = changed or self._clauses.wish_in_clause(text, state)
         if wish is None and (told := self._matching.told(text, state)):
             wish = Wish(*told, words)
         wish = wish or next(iter(self._clauses.wishes_beside(text, state, to_ask=True)), None)
         if wish is None and (change := asking_for_another(text)):
             return self._answer(change)
-        return self._not_understood() if wish is None else self._act_on(wish)
+        return self._actions.not_understood() if wish is None else self._actions.act_on(wish)
 
     def _with_party(self, text: str) -> str:
         """Return `text` with the number of the guests that it lists."""
@@ -393,9 +426,9 @@ class ScriptedDialogue:
         if unsure is None:
             return None
         if unsure.in_turn:
-            return self._call_each(unsure.in_turn)
+            return self._actions.call_each(unsure.in_turn)
         if unsure.to_ask is not None:
-            return self._ask_back(unsure.to_ask.intent, unsure.to_ask.slots)
+            return self._actions.ask_back(unsure.to_ask.intent, unsure.to_ask.slots)
         return self._answer(unsure.instead)
 
     def _answers_more(self, pending: Pending, answer: Match, other: Intent, words: Words) -> bool:
@@ -404,19 +437,14 @@ class ScriptedDialogue:
         Such as to the day of "tomorrow at eight".
         """
         is_reply = bool(other.after) and not other.calls and other.name != pending.intent
-        return is_reply and self._says_more(self._intents[pending.intent], {**pending.slots, **answer.slots}, words)
+        return is_reply and self._actions.says_more(
+            self._intents[pending.intent], {**pending.slots, **answer.slots}, words
+        )
 
     def _asks_again(self, pending: Pending, intent: Intent, match: Match) -> bool:
         """Return True when another intent than the one that asked lacks a slot."""
         needed = {name for call in intent.calls for name in call.needs}
         return intent.name != pending.intent and not needed <= {*match.slots, *self._state.remembered}
-
-    def _call_by_name(self, tool: str, args: Mapping[str, Any]) -> Reply:
-        """Call a tool, or ask for a text that it needs."""
-        if parameter := missing_text(self._state.tools.get(tool, {}), args):
-            self._state.text_question = TextQuestion(tool, parameter, args)
-            return Reply(text=self._state.text_question.text)
-        return self._call((ToolRequest(tool, args),), "", {})
 
     @property
     def _callable_by_name(self) -> list[str]:
@@ -431,141 +459,4 @@ class ScriptedDialogue:
             state.pending = None
 
     def _filled(self, pending: Pending, answer: Match, words: Words) -> Reply:
-        return self._act(self._intents[pending.intent], {**pending.slots, **answer.slots}, words)
-
-    def _not_understood(self) -> Reply:
-        state = self._state
-        ending = self._matching.ending(state.notes)
-        if ending is not None:
-            return Reply(text=self._wording.fill_sentences(ending.end) or _NOT_UNDERSTOOD)
-        state.misses += 1
-        if asked := state.text_question:
-            is_last = asked.misses + 1 >= _MISSES_ALLOWED
-            state.text_question = None if is_last else replace(asked, misses=asked.misses + 1)
-            if not is_last:
-                return Reply(text=f"{_NOT_UNDERSTOOD} {asked.text}")
-        pending = state.pending
-        again = self._fallback_again()
-        fallback = again or self._wording.fill_sentences(self._script.fallback) or _NOT_UNDERSTOOD
-        # A fallback that asks again keeps the question open.
-        if pending is None or "{last_question" in self._script.fallback:
-            return Reply(text=fallback)
-        if pending.misses + 1 >= _MISSES_ALLOWED:
-            state.pending = None
-            return Reply(text=f"I'll leave that for now. {fallback}")
-        state.pending = Pending(pending.intent, pending.slot, pending.slots, pending.misses + 1)
-        return Reply(text=f"{_NOT_UNDERSTOOD} {self._script.slots[pending.slot].ask}")
-
-    def _fallback_again(self) -> str:
-        """Return what answers a second miss in a row, and further ones in other words."""
-        lines = self._script.fallback_again
-        again = self._state.misses - 2
-        return self._wording.fill(lines[again % len(lines)]) if lines and again >= 0 else ""
-
-    # --- from intents to replies and calls ------------------------------------------------------------------------
-
-    def _act_on(self, wish: Wish) -> Reply:
-        return self._act(wish.intent, wish.slots, wish.words)
-
-    def _act(self, intent: Intent, said: Mapping[str, SlotValue], words: Words) -> Reply:
-        """Do what `words` ask for, or ask first when they say more than that."""
-        state = self._state
-        is_unsure = (
-            intent.is_consent and bool(intent.calls) and hesitates(words.text) and not asks_back(state.last_reply)
-        )
-        if self._says_more(intent, said, words) or (is_unsure and state.question):
-            return self._ask_back(intent, said)
-        if intent.again and state.last_call and state.last_call[0] in self._intents:
-            intent, said = self._intents[state.last_call[0]], state.last_call[1]
-        pending, state.pending = state.pending, None
-        last = state.last_call[1] if intent.from_last_call and state.last_call else {}
-        slots = {**last, **state.remembered, **said}
-        if intent.remember:
-            state.remembered = slots
-        if intent.forget:
-            state.text_question = None
-        if not intent.calls:
-            reply = Reply(text=self._wording.reply_of(intent, slots, {}))
-            if pending and not intent.forget and last_question(reply.text) in ("", state.question):
-                state.pending = pending  # a remark in between does not answer the question
-            return reply
-        unknown = next((call.tool for call in intent.calls if call.tool not in state.tools), None)
-        if unknown is not None:
-            return Reply(text=self._wording.fill(self._script.unavailable, {"tool": tool_title(unknown)}))
-        missing = next((name for call in intent.calls for name in call.needs if name not in slots), None)
-        if missing is not None:
-            state.pending = Pending(intent.name, missing, slots)
-            return Reply(text=self._script.slots[missing].ask)
-        facts = {"told": self._wording.told, "known": state.known}
-        if any(lacks_facts(call, facts) for call in intent.calls):
-            return Reply(text=self._wording.reply_of(intent, slots, {"result": {"error": "there is nothing to do"}}))
-        requests = [ToolRequest(call.tool, arguments_of(call, slots, facts)) for call in intent.calls]
-        return self._call(requests, intent.name, slots)
-
-    def _says_more(self, intent: Intent, said: Mapping[str, SlotValue], words: Words) -> bool:
-        """Return True when words are left over that nothing done by `intent` explains."""
-        if not (intent.acts or intent.calls):
-            return False
-        return bool(self._accounting.unaccounted(intent, words, said, asked=self._state.question))
-
-    def _ask_back(self, intent: Intent, said: Mapping[str, SlotValue]) -> Reply:
-        question = self._state.question
-        if intent.is_consent and question:
-            return Reply(check_of(question))
-        phrase = self._accounting.phrase_for(intent, said)
-        if not phrase:
-            return self._not_understood()
-        missing = next((name for call in intent.calls for name in call.needs if name not in said), None)
-        # Who goes on with what is missing has agreed: "book a table?" - "for five of us".
-        asked = self._state.pending
-        kept = asked if asked is not None and asked.intent == intent.name else None
-        self._state.pending = Pending(intent.name, missing, said) if missing else kept
-        return Reply(question_of(phrase))
-
-    def _call_all(self, wishes: Sequence[Wish]) -> Reply:
-        """Make the calls of wishes that mean the same."""
-        self._state.pending = None
-        last = wishes[-1]
-        calls = [[ToolRequest(call.tool, arguments_of(call, w.slots)) for call in w.intent.calls] for w in wishes]
-        if last.intent.each:
-            return _joined([self._call(made, last.intent.name, w.slots) for made, w in zip(calls, wishes, strict=True)])
-        requests = [request for made in calls for request in made]
-        reply = self._call(requests, last.intent.name, last.slots)
-        if len(requests) > 1:
-            # "The same again" could be any of them.
-            self._state.last_call = None
-        return reply
-
-    def _call_each(self, wishes: Sequence[Wish]) -> Reply:
-        """Make the calls of wishes that mean different things."""
-        self._state.pending = None
-        replies = [self._act_on(wish) for wish in wishes]
-        self._state.last_call = None
-        return _joined(replies)
-
-    def _call(self, requests: Sequence[ToolRequest], intent: str, slots: Mapping[str, SlotValue]) -> Reply:
-        self._state.open.add(requests, intent, slots)
-        self._state.last_call = (intent, slots)
-        self._state.text_question = None
-        self._state.question = ""  # the call answers it
-        return Reply(calls=tuple(requests))
-
-    def _outcome(self, outcome: Outcome) -> str:
-        if outcome.given_up:
-            return self._wording.fill(self._script.timeout, {"tool": tool_title(outcome.given_up)})
-        for _, output in outcome.outputs:
-            self._state.add_output(output)
-        call = outcome.call
-        intent = self._intents.get(call.intent) if call else None
-        if intent is not None and call is not None:
-            answers = {"result": outcome.result, "results": dict(outcome.outputs)}
-            text = self._wording.reply_of(intent, call.slots, answers)
-            if text:
-                return text
-        return " ".join(self._wording.output_of(name, output) for name, output in outcome.outputs)
-
-
-def _joined(replies: Sequence[Reply]) -> Reply:
-    """Return one reply that says all texts and makes all calls."""
-    text = " ".join(reply.text for reply in replies if reply.text)
-    return Reply(text, tuple(call for reply in replies for call in reply.calls))
+        return self._actions.act(self._intents[pending.intent], {**pending.slots, **answer.slots}, words)
