@@ -20,7 +20,7 @@ MORNING = datetime(2026, 11, 20, 9, 5, tzinfo=UTC)
 @contextmanager
 def at_the_hotel(moment: datetime = MORNING) -> Iterator[None]:
     """Hold the hotel's clock at `moment`, by default before any table of the day."""
-    with mock.patch.object(hotel_tools, "_system_time", return_value=moment):
+    with mock.patch.object(hotel_tools, "time_at_the_hotel", return_value=moment):
         yield
 
 

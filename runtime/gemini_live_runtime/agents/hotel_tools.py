@@ -145,10 +145,6 @@ async def order_taxi(context: ToolContext) -> str:
 
 def time_at_the_hotel() -> datetime:
     """Return the date and time here: the hotel is where this program runs."""
-    return _system_time()
-
-
-def _system_time() -> datetime:
     return datetime.now().astimezone()
 
 
