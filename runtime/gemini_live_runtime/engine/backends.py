@@ -7,6 +7,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from gemini_live_runtime.clock import VirtualTimeLoop
 from gemini_live_runtime.engine.local_server import LocalServerProcess
 from gemini_live_runtime.engine.spec import BACKENDS, EngineSpec
 from gemini_live_runtime.errors import CredentialError, EngineError, UnreachableError, UsageError
@@ -114,10 +115,17 @@ class Local:
     async def open(self) -> tuple[Endpoint, TransportFactory]:
         """Start the server; return its endpoint and the factory of its transport.
 
-        A server that has ended is started again. Raises `EngineError` when it does not start, and `UnreachableError`
-        when it did before: another attempt may help.
+        A server that has ended is started again. Raises `EngineError` when it does not start, `UnreachableError` when
+        it did before: another attempt may help. Raises `UsageError` for a process in virtual time.
         """
         if not self._in_process:
+            if isinstance(asyncio.get_running_loop(), VirtualTimeLoop):
+                raise UsageError(
+                    "The embedded server's process cannot be awaited in virtual time",
+                    remedy="Give connect fast=True, or use asyncio.run in place of run_virtual",
+                    field="fast",
+                    value=False,
+                )
             if self._process is None or not self._process.is_running:
                 self._process = await self._start_again() if self._has_run else await self._start()
             self.deaf = self._process.deaf

@@ -150,6 +150,7 @@ def test_waiting_for_the_end_in_vain_does_not_break_the_end() -> None:
         ({"record": "all"}, "record cannot be 'all'"),
         ({"model": 3}, "model is 3, not a str"),
         ({"fast": "yes"}, "fast is 'yes', not a bool"),
+        ({"fast": False}, "Give connect fast=True, or use asyncio.run in place of run_virtual"),
         ({"session_id": "../../elsewhere"}, "session_id"),
         ({"session_id": 5}, "session_id is 5, not a str"),
         ({"profile": "home"}, "profile is 'home', not a Profile"),
