@@ -13,7 +13,7 @@ from gemini_live_runtime.harness import profile
 from gemini_live_runtime.journal.files import lines
 from gemini_live_runtime.journal.recording import reader
 from gemini_live_runtime.journal.sessions import catalog, session_summary
-from gemini_live_runtime.local.scripts import script
+from gemini_live_runtime.local.scripts import alternatives, script
 from gemini_live_runtime.session.persistence import snapshot
 from gemini_live_runtime.wire import credentials
 from gemini_live_tui import config_files, saved_layout, theming
@@ -86,6 +86,12 @@ LIMITS = (
         size(script.MAX_SCRIPT_BYTES),
         "it is refused with a sentence",
         "unit/local/test_script.py::test_a_file_too_large_to_be_a_script_is_not_parsed",
+    ),
+    Limit(
+        "sentences that one of a dialogue script stands for",
+        f"{alternatives.MAX_SENTENCES}",
+        "it is refused with a sentence",
+        "unit/local/test_script.py::test_a_sentence_that_stands_for_too_many_is_refused",
     ),
     Limit(
         "session file that is read for the list of sessions",

@@ -8,6 +8,7 @@ from gemini_live_runtime.errors import ConfigError
 from gemini_live_runtime.local.dialogue.scripted import ScriptedDialogue
 from gemini_live_runtime.local.scripts.grammar import build_grammar, spoken_values
 from gemini_live_runtime.local.scripts.script import bundled_names, bundled_script, load_script, parse_script
+from gemini_live_runtime.local.scripts.script_types import SlotRef
 from gemini_live_runtime.local.understanding.matching import Matcher
 from gemini_live_runtime.local.understanding.utterance_words import Words
 
@@ -41,6 +42,10 @@ def test_a_small_script_is_read() -> None:
         ("weather in {city}", "weather in {town}", "intent 'weather'.say"),
         ("weather in {city}", "weather in {city", "intent 'weather'.say"),
         ("weather in {city}", "?!", "intent 'weather'.say"),
+        ("weather in {city}", "(the|my weather in {city}", "intent 'weather'.say"),
+        ("weather in {city}", "(the (fine|)|my) weather in {city}", "intent 'weather'.say"),
+        ("weather in {city}", "weather (|now) in {town}", "intent 'weather'.say"),
+        ("weather in {city}", "(weather|)", "intent 'weather'.say"),
         ('city = "{city}"', 'city = "{town}"', "intent 'weather'.call.args.city"),
         ('ask = "Where?"', "", "slots.city.ask"),
         ('values = ["Rome"]', "values = [1]", "slots.city.values"),
@@ -58,6 +63,22 @@ def test_a_wrong_field_is_named_with_its_file_and_a_remedy(old: str, new: str, f
     with pytest.raises(ConfigError) as caught:
         parse_script(SMALL.replace(old, new), "my.toml")
     assert (caught.value.field, "my.toml" in str(caught.value), bool(caught.value.remedy)) == (field, True, True)
+
+
+def test_alternatives_in_parentheses_stand_for_a_sentence_each() -> None:
+    script = parse_script(SMALL.replace("weather in {city}", "(the|) weather (in|at {city} or) {city}"), "my.toml")
+    city = SlotRef("city")
+    assert script.intents[0].say == (
+        ("the", "weather", "in", city),
+        ("the", "weather", "at", city, "or", city),
+        ("weather", "in", city),
+        ("weather", "at", city, "or", city),
+    )
+
+
+def test_a_sentence_that_stands_for_too_many_is_refused() -> None:
+    with pytest.raises(ConfigError, match="stands for 512 sentences, more than 500"):
+        parse_script(SMALL.replace("weather in {city}", "(a|b)" * 9), "my.toml")
 
 
 PHASED = (

@@ -27,7 +27,8 @@ digit by digit, too, `max` up to 999,999, `party = true`: people, as in "two adu
 `duration` (minutes, with its unit, else as a number), `time`, `year` (1982, or 82 after a word of `before`; `values`
 when spoken), or `text` (anything of at most `max` words when typed, `values` when spoken).
 
-`[[intent]]` has `name`, `say` (patterns with `{slot}`, spoken or typed), `typed` (typed only), `call` (`tool`, `args`:
+`[[intent]]` has `name`, `say` (patterns with `{slot}`, spoken or typed; `(my|the)` stands for one of these, `(just|)`
+for a word or none), `typed` (typed only), `call` (`tool`, `args`:
 values are numbers, true, false, or texts in which `{slot}` stands for the slot's value, `{slot?}` is left out when
 missing) or `calls` (a list of such, sent together), `reads = true` (see below), `again = true` (it makes the last call
 once more), `from_last_call = true` (slots that are missing are those of the last call, as in "make that three"),

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from typing import Any, TypeGuard
 
 from gemini_live_runtime.errors import ConfigError
 from gemini_live_runtime.local.language.vocabulary import DENIALS, expand
 from gemini_live_runtime.local.language.words import MAX_SPELLED, MAX_SPOKEN, folded, split_words
+from gemini_live_runtime.local.scripts.alternatives import expanded
 from gemini_live_runtime.local.scripts.meaning_reader import MeaningReader
 from gemini_live_runtime.local.scripts.script_types import (
     KINDS,
@@ -324,7 +325,18 @@ class ScriptReader:
         return ScriptedCall(self._text(raw, "tool", where, required=True), dict(args), tuple(needs))
 
     def _patterns(self, raw: dict[str, Any], key: str, where: str) -> tuple[Pattern, ...]:
-        return tuple(self._pattern(text, f"{where}.{key}".lstrip(".")) for text in self._texts(raw, key, where))
+        place = f"{where}.{key}".lstrip(".")
+        return tuple(
+            self._pattern(sentence, place)
+            for text in self._texts(raw, key, where)
+            for sentence in self._sentences(text, place)
+        )
+
+    def _sentences(self, text: str, where: str) -> Iterator[str]:
+        try:
+            return expanded(text)
+        except ValueError as error:
+            raise self.fail(where, f"{text!r} {error}", "Write alternatives as (one|other)") from error
 
     def _pattern(self, text: str, where: str) -> Pattern:
         parts: list[str | SlotRef] = []
