@@ -8,16 +8,27 @@ from functools import cache
 
 from gemini_live_runtime import State, StateKey, ToolContext, TranscriptWindow, tool
 from gemini_live_runtime.local.language.name_corrections import corrected_name
+from gemini_live_runtime.local.language.words import split_words
 from gemini_live_runtime.local.scripts.script import bundled_script
 
 CONTACTS = {"Anna Miller": "his sister", "John Smith": "his neighbour"}  # Sam's address book
 
-_ONLY_URGENT = re.compile(
-    r"(?:(?:it'?s|it is|this is|yes|yeah|really|very|super|so|quite|rather|an|urgent|urgently|emergency|please)"
-    r"[\s,.!]*)+",
+_HOW_URGENT = frozenset(
+    split_words("""
+        it it's its is this that's that yes yeah no not really very super so quite rather pretty an a urgent
+        urgently emergency important please hurry quick quickly fast be could might may can must need have
+        want wants to just only speak talk with him sam now right away straight immediately asap as soon
+        possible i we don't dont know sure maybe perhaps think guess suppose matter of life and or death
+        wait cannot can't cant the phone put me through
+    """)
+)
+"""Words that say how urgent it is, or that the caller wants to speak to Sam, and not what it is about."""
+
+_ASKS_FOR_HIM = re.compile(
+    r"\b(?:is (?:he|sam|she)|are you) (?:in|there|free|busy|available|around|about|home|at home|back|out)\b(?! to\b)",
     re.IGNORECASE,
 )
-"""Words that say how urgent it is, and not what it is about."""
+"""Words that ask whether Sam can be reached."""
 
 CALLER = StateKey("user:caller", str, description="who is calling")
 REASON = StateKey("user:reason", str, description="what it is about")
@@ -70,7 +81,9 @@ def is_a_reason(reason: str, state: State) -> bool:
     """Return False for no reason, and for more of the name: "Miller" from Anna."""
     if state.get("app:leaves") or "long story" in reason.lower():
         return False
-    if _only_a_name().fullmatch(reason) or _ONLY_URGENT.fullmatch(reason):
+    if _only_a_name().fullmatch(reason) or _HOW_URGENT.issuperset(split_words(reason)):
+        return False
+    if _ASKS_FOR_HIM.search(reason):
         return False
     caller = str(state.get(CALLER, ""))
     words = reason.split()

@@ -21,7 +21,10 @@ def add_item(dish: Dish, state: State, count: int = 1, instead: bool = False) ->
 @tool
 def remove_item(dish: Dish, state: State, count: int | None = None) -> dict[str, str]:
     """Take a dish off the order: `count` of it, or all."""
-    left = 0 if count is None else max(0, state.get(ITEMS, {}).get(dish, 0) - count)
+    ordered = state.get(ITEMS, {}).get(dish, 0)
+    if not ordered:
+        return {"error": f"there is no {dish} in the order"}
+    left = 0 if count is None else max(0, ordered - count)
     state.modify(ITEMS, {}, lambda items: {name: many for name, many in {**items, dish: left}.items() if many})
     return answer(state)
 

@@ -22,7 +22,8 @@ UNCOUNTED = frozenset({"fish", "pasta"})
 _DISHES = "|".join(f"{dish}(?:e?s)?" for dish in MENU)
 
 WISHES = {
-    "done": r"\b(that(s|ll be| is| will be| would be) (all|it|everything|enough|the lot)|that(ll| will) do|just that"
+    "done": r"\b(that(s|ll be| is| will be| would be| should be) (all|it|everything|enough|the lot)"
+    r"|that(ll| will| should) do|just that"
     r"|us done|nothing (else|more)(?! on\b)|all (done|set|for (now|today)|(i|we) need)|(?<!not )finished|settle up"
     r"|pay now|the (bill|check)|^(no |nah )*(that is|thats) (us|me)$"
     r"|(can (i|we)|want to|like to|ready to) pay(?! (with|by|in|using|card|cash|later|separately|apart|half|each)\b)"
@@ -39,7 +40,7 @@ WISHES = {
 """Pattern of each wish, for words in small letters without punctuation."""
 
 
-_OF_A_CHANGE = re.compile(r"\b(?:add|take (?:off|the)|which|how many|instead)\b")
+_OF_A_CHANGE = re.compile(r"\b(?:add|change|take (?:off|the)|which|how many|instead)\b")
 """Questions to which a yes agrees to no order: "What should I take off?"."""
 
 _IT_IS_RIGHT = re.compile(

@@ -12,6 +12,7 @@ from gemini_live_runtime.local.dialogue.dialogue_state import DialogueState, Pen
 from gemini_live_runtime.local.dialogue.intents import IntentMatcher
 from gemini_live_runtime.local.dialogue.open_calls import Outcome, arguments_of, lacks_facts
 from gemini_live_runtime.local.dialogue.tools_by_name import TextQuestion, missing_text
+from gemini_live_runtime.local.dialogue.unsaid_counts import UnsaidCount, unsaid_count
 from gemini_live_runtime.local.dialogue.wording import Wording, tool_title
 from gemini_live_runtime.local.parts import Reply, ToolRequest
 from gemini_live_runtime.local.scripts.script_types import Intent, Script
@@ -88,7 +89,10 @@ class Actions:
         if self.says_more(intent, said, words) or (is_unsure and state.question):
             return self.ask_back(intent, said)
         if intent.again and state.last_call and state.last_call[0] in self._intents:
-            intent, said = self._intents[state.last_call[0]], state.last_call[1]
+            last_intent = self._intents[state.last_call[0]]
+            # What was put right, such as "make that two", is not wanted once more.
+            if not any(value is True for call in last_intent.calls for value in call.args.values()):
+                intent, said = last_intent, state.last_call[1]
         pending, state.pending = state.pending, None
         last = state.last_call[1] if intent.from_last_call and state.last_call else {}
         slots = {**last, **state.remembered, **said}
@@ -108,11 +112,20 @@ class Actions:
         if missing is not None:
             state.pending = Pending(intent.name, missing, slots)
             return Reply(text=self._script.slots[missing].ask)
+        if unsaid := self._unsaid_count(Wish(intent, slots, words)):
+            return self._ask_for(unsaid, intent, slots)
         facts = {"told": self._wording.told, "known": state.known}
         if any(lacks_facts(call, facts) for call in intent.calls):
             return Reply(text=self._wording.reply_of(intent, slots, {"result": {"error": "there is nothing to do"}}))
         requests = [ToolRequest(call.tool, arguments_of(call, slots, facts)) for call in intent.calls]
         return self.call(requests, intent.name, slots)
+
+    def _unsaid_count(self, wish: Wish) -> UnsaidCount | None:
+        return unsaid_count(wish.intent, wish.slots, wish.words.plain, self._script.slots)
+
+    def _ask_for(self, unsaid: UnsaidCount, intent: Intent, slots: Mapping[str, SlotValue]) -> Reply:
+        self._state.pending = Pending(intent.name, unsaid.slot, slots)
+        return Reply(unsaid.question(self._script.slots))
 
     def says_more(self, intent: Intent, said: Mapping[str, SlotValue], words: Words) -> bool:
         """Return True when words are left over that nothing done by `intent` explains."""
@@ -137,6 +150,9 @@ class Actions:
 
     def call_all(self, wishes: Sequence[Wish]) -> Reply:
         """Make the calls of wishes that mean the same."""
+        for wish in wishes:
+            if unsaid := self._unsaid_count(wish):
+                return self._ask_for(unsaid, wish.intent, wish.slots)
         self._state.pending = None
         last = wishes[-1]
         calls = [[ToolRequest(call.tool, arguments_of(call, w.slots)) for call in w.intent.calls] for w in wishes]

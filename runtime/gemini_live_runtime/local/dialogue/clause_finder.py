@@ -21,8 +21,11 @@ from gemini_live_runtime.local.understanding.tentative import leaves_open
 from gemini_live_runtime.local.understanding.utterance_words import Words
 from gemini_live_runtime.records import record
 
-_JOINTS = re.compile(r"[,;&+]|\b(?:and|plus|as well as)\b", re.IGNORECASE)
-"""Words between parts of a sentence that may each ask for something."""
+_JOINTS = re.compile(
+    r"[,;&+]|\b(?:and(?! (?:(?:a )?(?:half|quarter)|three quarters)\b(?! (?:an?|of|past|to)\b))|plus|as well as)\b",
+    re.IGNORECASE,
+)
+"""Words between parts of a sentence that may each ask for something; "two and a half" is one value."""
 
 _JOINTS_AND_OR = re.compile(rf"{_JOINTS.pattern}|\bor\b|\bversus\b|\bvs\b", re.IGNORECASE)
 
@@ -32,6 +35,8 @@ _COUNTS = re.compile(
     re.IGNORECASE,
 )
 """Joints, and the beginnings of further counts: "one fish two salads"."""
+
+_SENTENCE_END = re.compile(r"(?<=[.!?])\s+")
 
 _PART_OF_AN_HOUR = re.compile(r"\b(?:half past|quarter (?:past|to))(?= *(?:please|then|instead|actually)*$)")
 
@@ -108,7 +113,7 @@ class ClauseFinder:
             *_, best = sorted(calling, key=lambda wish: len(wish.slots))
             is_free = any(self._script.slots[name].kind == "text" for name in best.slots)
             is_torn = best.intent.acts and self._matching.names_others(best.slots, whole)
-            return None if is_free or is_torn or any(map(forbids, texts)) else best
+            return None if is_free or is_torn or any(map(forbids, texts)) else self._with_its_place(best, whole)
         found = [wish for wish in found if list(wish.words.plain) not in withdrawn]
         own = [wish for wish in found if wish.intent.during or wish.intent.after]
         own = own or [wish for wish in found if wish.intent.name not in _BY_THE_WAY]
@@ -116,6 +121,15 @@ class ClauseFinder:
             return None
         told = {name: value for wish in own for name, value in wish.slots.items()}
         return Wish(own[0].intent, {**told, **own[0].slots}, own[0].words)
+
+    def _with_its_place(self, wish: Wish, whole: Words) -> Wish:
+        """Return the wish of "she is in Oslo, is it cold there" with its place."""
+        needed = {name for call in wish.intent.calls for name in call.needs if name not in wish.slots}
+        if wish.intent.acts or len(needed) != 1 or "there" not in wish.words.plain:
+            return wish
+        (name,) = needed
+        found = self._matcher.find((SlotRef(name),), whole) if self._script.slots[name].kind == "choice" else None
+        return wish if found is None else Wish(wish.intent, {**wish.slots, **found.slots}, wish.words)
 
     def _with_their_no(self, texts: Sequence[str], now: DialogueState) -> list[str]:
         """Return the clauses, a "no" with the next one where both are one phrase."""
@@ -159,13 +173,27 @@ class ClauseFinder:
         """
         if several := self._wishes_for_each(text, now):
             return several
-        found = self._wishes_of(text, self._parts(text, _JOINTS), now, to_ask=to_ask)
+        parts = self._parts(text, _JOINTS)
+        if denied := self._denied_wishes(text, parts, now):
+            return denied
+        found = self._wishes_of(text, parts, now, to_ask=to_ask)
         if len(found) > 1:
             return found
         counts = self._parts(text, _COUNTS)
         counted = self._wishes_of(text, counts, now, to_ask=False)
         # Each part has to be one of them: "take out one soup" is no order.
         return counted if 1 < len(counted) == len(counts) else found
+
+    def _denied_wishes(self, text: str, parts: Sequence[Words], now: DialogueState) -> list[Wish]:
+        """Return the wishes of "no, one salad and one soup", whose "no" belongs to all.
+
+        Return [] for other texts, and where the script has no phrases for that.
+        """
+        if len(parts) < 3 or parts[0].plain != ["no"]:
+            return []
+        found = self._wishes_of(text, [Words(f"no {part.text}") for part in parts[1:]], now, to_ask=False)
+        whole = [self._matching.best(wish.words, now) for wish in found]
+        return found if all(best is not None for best in whole) else []
 
     def _wishes_for_each(self, text: str, now: DialogueState) -> list[Wish]:
         """Return the wishes of "the weather in Rome and Oslo", [] for other texts."""
@@ -196,6 +224,21 @@ class ClauseFinder:
         if intent.acts and (self._matching.only_speaks(whole) or self._accounting.unaccounted(intent, whole, *values)):
             return []
         return found
+
+    def wishes_in_a_sentence(self, text: str, now: DialogueState) -> list[Wish]:
+        """Return the wishes of "there are six of us. Two fish and a soup".
+
+        Several are in one of its sentences, the others ask for nothing; [] for other texts.
+        """
+        whole = Words(text)
+        sentences = _SENTENCE_END.split(text.strip())
+        if not 1 < len(sentences) <= _MAX_PARTS or takes_back(whole.plain) or corrects(whole.plain) or quotes(text):
+            return []
+        if forbids(text) or not NEGATIONS.isdisjoint(whole.plain):
+            return []
+        found = [wishes for sentence in sentences if (wishes := self.wishes_beside(sentence, now))]
+        acting = [sentence for sentence in sentences if self.wish_to_act_on(sentence, now) is not None]
+        return found[0] if len(found) == 1 and not acting else []
 
     def _parts(self, text: str, joints: re.Pattern[str]) -> list[Words]:
         parts = [Words(part) for part in joints.split(text.rstrip(" ?"))]

@@ -19,6 +19,7 @@ from gemini_live_runtime.local.dialogue.withdrawn_words import meant_instead
 from gemini_live_runtime.local.dialogue.wording import Wording, asking_once
 from gemini_live_runtime.local.language.idioms import asking_for_another
 from gemini_live_runtime.local.language.party import is_for_a_party, with_people_counted
+from gemini_live_runtime.local.language.shares import with_shares_counted
 from gemini_live_runtime.local.language.words import name_words
 from gemini_live_runtime.local.parts import Reply, ToolRequest
 from gemini_live_runtime.local.scripts.grammar import Grammar
@@ -397,6 +398,8 @@ class ScriptedDialogue:
         changed = self._clauses.changed_call(words, state)
         if changed is not None and changed.intent.acts and proposes(text):
             return self._actions.ask_back(changed.intent, changed.slots)
+        if changed is None and (several := self._clauses.wishes_in_a_sentence(text, state)):
+            return self._actions.call_all(several)
         wish = changed or self._clauses.wish_in_clause(text, state)
         if wish is None and (told := self._matching.told(text, state)):
             wish = Wish(*told, words)
@@ -406,7 +409,8 @@ class ScriptedDialogue:
         return self._actions.not_understood() if wish is None else self._actions.act_on(wish)
 
     def _with_party(self, text: str) -> str:
-        """Return `text` with the number of the guests that it lists."""
+        """Return `text` with the number of guests, or of shares, that it lists."""
+        text = with_shares_counted(text)
         slots = [slot for slot in self._script.slots.values() if slot.party]
         is_asked = self._state.pending is not None or any(slot.ask == self._state.question for slot in slots)
         return with_people_counted(text) if slots and (is_asked or is_for_a_party(text)) else text

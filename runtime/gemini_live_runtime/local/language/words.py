@@ -38,6 +38,14 @@ _PARTS_OF_A_UNIT = {
     ("quarter", "of", "an"): 0.25,
     ("three", "quarters", "of", "an"): 0.75,
 }
+_SHARES_ADDED = {
+    ("and", "a", "half"): 0.5,
+    ("and", "half"): 0.5,
+    ("and", "a", "quarter"): 0.25,
+    ("and", "three", "quarters"): 0.75,
+}
+"""Parts of a unit behind a number: "two and a quarter hours", "an hour and a half"."""
+_DECIMAL = re.compile(r"\d{1,3}\.\d{1,2}")
 
 MAX_SPOKEN = 999
 MAX_SPELLED = 999_999
@@ -177,19 +185,32 @@ def _parse_part(words: list[str], at: int) -> tuple[float, int] | None:
     if together is not None:
         hours, minutes, count, unit = together.groups()
         return (int(hours) * 60.0 + int(minutes or 0) if hours else int(count) * _UNITS[unit]), 1
+    if at < len(words) and _DECIMAL.fullmatch(words[at]):
+        return (float(words[at]) * length, 2) if (length := _unit(words, at + 1)) else None
     number = (1, 1) if words[at : at + 1] in (["a"], ["an"]) else parse_number(words, at)
     if number is None:
         return None
-    value, used = float(number[0]), number[1]
-    if words[at + used : at + used + 3] == ["and", "a", "half"]:
-        value, used = value + 0.5, used + 3
+    value, used = _with_share(float(number[0]), words, at, number[1])
     length = _unit(words, at + used)
     if not length:
         return None
-    used += 1
-    if words[at + used : at + used + 3] == ["and", "a", "half"]:
-        value, used = value + 0.5, used + 3
+    value, used = _with_share(value, words, at, used + 1)
     return value * length, used
+
+
+def _with_share(value: float, words: list[str], at: int, used: int) -> tuple[float, int]:
+    """Return a number with the part of a unit that follows it, "and a half"."""
+    for words_of_it, share in _SHARES_ADDED.items():
+        end = at + used + len(words_of_it)
+        # "An hour and half an hour" are two.
+        if tuple(words[at + used : end]) == words_of_it and words[end : end + 1] not in (
+            ["a"],
+            ["an"],
+            ["of"],
+            ["past"],
+        ):
+            return value + share, used + len(words_of_it)
+    return value, used
 
 
 def _unit(words: list[str], at: int) -> float:

@@ -33,7 +33,8 @@ values are numbers, true, false, or texts in which `{slot}` stands for the slot'
 missing) or `calls` (a list of such, sent together), `reads = true` (see below), `again = true` (it makes the last call
 once more), `from_last_call = true` (slots that are missing are those of the last call, as in "make that three"),
 `change = true` (words that only name other slots, such as "and in Rome?", make the call anew), `each = true` (parts
-that only name further values, as in "Rome and Oslo", make the call for each of them, and each is answered), `reply`
+that only name further values, as in "Rome and Oslo", make the call for each of them, and each is answered),
+`counted = true` (of what is said in the plural, as in "the salads please", the number is asked for), `reply`
 (lines, the first that fits is said: text, or `when` and `say`), `forget = true` (drops a question that is open),
 `remember = true` (lines and arguments of later intents may use its slots too), `during` (a text or a list of texts:
 matched only while the instruction or a note contains one of them), and `after` (the same: matched only when the model

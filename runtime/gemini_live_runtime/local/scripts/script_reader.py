@@ -164,7 +164,7 @@ class ScriptReader:
         name = self._text(raw, "name", f"intent {index}", required=True)
         where = f"intent {name!r}"
         known = {"name", "say", "typed", "means", "during", "after", "call", "calls", "reply", "tells", "known"}
-        flags = {"acts", "again", "change", "each", "forget", "from_last_call", "reads", "remember"}
+        flags = {"acts", "again", "change", "counted", "each", "forget", "from_last_call", "reads", "remember"}
         self._only(raw, known | flags, where)
         say, typed = self._patterns(raw, "say", where), self._patterns(raw, "typed", where)
         means = self._means(raw, where, (*say, *typed))
@@ -188,7 +188,7 @@ class ScriptReader:
         after = self._folded(raw, "after", where)
         again, change = self._flag(raw, "again", where), self._flag(raw, "change", where)
         last, reads = self._flag(raw, "from_last_call", where), self._flag(raw, "reads", where)
-        each = self._flag(raw, "each", where)
+        each, counted = self._flag(raw, "each", where), self._flag(raw, "counted", where)
         if each and not calls:
             raise self.fail(f"{where}.each", "is true without a call", "Remove it: it makes a call for each value")
         if reads and not calls:
@@ -204,7 +204,9 @@ class ScriptReader:
         named = self._table(raw, "known", where)
         if unknown := sorted(str(slot) for slot in named.values() if slot not in self._slots):
             raise self.fail(f"{where}.known", f"names an unknown slot {unknown[0]!r}", self._known_slots())
-        return Intent(name, say, typed, lines, calls, forget, during, remember, after, means, *did, named, tells)
+        return Intent(
+            name, say, typed, lines, calls, forget, during, remember, after, means, *did, named, tells, counted
+        )
 
     def _means(self, raw: dict[str, Any], where: str, phrases: tuple[Pattern, ...] = ()) -> tuple[Meaning, ...]:
         """Return the meanings of an intent or rule.

@@ -116,6 +116,8 @@ class Intent:
     """Fields of results, with slots: it is matched only while each field names the value of its slot."""
     tells: tuple[str, ...] = ()
     """Fields: it answers words in which only extraction finds one of them."""
+    counted: bool = False
+    """True when the number of what is said in the plural is asked for."""
 
     @property
     def is_consent(self) -> bool:

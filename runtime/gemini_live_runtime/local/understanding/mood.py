@@ -176,6 +176,9 @@ _SPOKEN_OF = _any_of(
     + _NUMBER
     + r"))\w+",
     r"^(?:both|all|some|none|most) of (?:us|you|them) (?:are|is|were|have)\b",
+    r"\b(?:i|we|he|she|they) (?:have to|has to|needs? to|must|(?:have |has )?got to)"
+    r" (?:be (?:there|here|home|back|at|in|out|somewhere)|leave(?! (?:an?|him|her|it|my|our|word)\b)"
+    r"|arrive|catch|check (?:in|out)|go (?:to|home|out))\b",
     rf"\bmake (?:the|my|our|that|this) \w+ (?!an?\b|that\b|it\b|into\b|for\b|please\b|\d|{_NUMBER})\w+",
     _not_after("as")
     + r"\b(?:always|usually|normally|nowadays|these days|every (?:day|night|morning)|drink .* at home)\b",

@@ -1,0 +1,78 @@
+"""Sentences of strangers who talked with the agents for two minutes each."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import pytest
+from tests.paraphrases.measuring import measure
+
+TABLE = ["book a table for three at eight"]
+TIMER = ["set a timer for five minutes"]
+TO_REVIEW = ["two salads", "that is all"]
+LAURA = ["this is Laura", "it is about the house"]
+
+UNASKED: list[tuple[str, list[str], str]] = [
+    ("concierge", TABLE, "we have to be there at nine"),
+    ("concierge", TABLE, "we must leave at half past nine"),
+    ("concierge", TABLE, "I have to be home at ten"),
+    ("concierge", ["what is the weather in Lisbon"], "and what's the time there"),
+    ("concierge", ["take a note buy milk"], "hmm what was I going to say"),
+    ("restaurant", [], "could we get the salads"),
+    ("restaurant", ["a soup"], "and coffees please"),
+    ("restaurant", ["a pasta"], "ok then the pasta, but small"),
+    ("restaurant", ["two salads", "make it one"], "my wife wants the same as me"),
+]
+
+MEANT: list[tuple[str, list[str], str, Mapping[str, Any]]] = [
+    ("concierge", [], "two and a half hours on the clock, please",
+     {"call": {"tool": "set_timer", "args": {"minutes": 150}}}),
+    ("concierge", [], "one and a half hours on the clock", {"call": {"tool": "set_timer", "args": {"minutes": 90}}}),
+    ("concierge", [], "set a timer for 2.5 hours", {"call": {"tool": "set_timer", "args": {"minutes": 150}}}),
+    ("concierge", [], "ping me in an hour and a quarter", {"call": {"tool": "set_timer", "args": {"minutes": 75}}}),
+    ("concierge", TIMER, "no, just the one, 2.5 hours",
+     {"call": {"tool": "set_timer", "args": {"minutes": 150, "instead": True}}}),
+    ("concierge", TIMER, "forget that. 150 minutes",
+     {"call": {"tool": "set_timer", "args": {"minutes": 150, "instead": True}}}),
+    ("concierge", TABLE, "it has to be nine", {"call": {"tool": "book_table", "args": {"people": 3, "time": "21:00"}}}),
+    ("concierge", [], "my daughter lives in lisbon, is it raining there",
+     {"call": {"tool": "get_weather", "args": {"city": "Lisbon"}}}),
+    ("concierge", [], "is it cold there, my sister is in Oslo",
+     {"call": {"tool": "get_weather", "args": {"city": "Oslo"}}}),
+    ("concierge", [], "taxi asap", {"call": {"tool": "order_taxi", "args": {}}}),
+    ("concierge", [], "please, I need one car for go to the museum", {"call": {"tool": "order_taxi", "args": {}}}),
+    ("restaurant", ["could we get the salads"], "two", {"state": {"app:items": {"salad": 2}}}),
+    ("restaurant", [], "salads then. one for me and one for my son", {"state": {"app:items": {"salad": 2}}}),
+    ("restaurant", [], "coffees, one for me, one for my wife and two for the kids",
+     {"state": {"app:items": {"coffee": 4}}}),
+    ("restaurant", [], "two waters, one for me and one for her", {"state": {"app:items": {"water": 2}}}),
+    ("restaurant", TO_REVIEW, "no, one salad and one soup", {"state": {"app:items": {"salad": 1, "soup": 1}}}),
+    ("restaurant", [*TO_REVIEW, "replace one salad with fish"], "right", {"state": {"app:agreed": None}}),
+    ("call_screening", ["Pete Marsh"], "please hurry", {"state": {"user:reason": None}}),
+    ("call_screening", ["Pete Marsh"], "Could be urgent, I don't know", {"state": {"user:reason": None}}),
+    ("call_screening", ["it's his wife"], "um, Julia. is he in a meeting", {"state": {"user:reason": None}}),
+    ("call_screening", ["Pete Marsh"], "I want to ask whether he is free on saturday",
+     {"state": {"session:phase": "decide"}}),
+    ("call_screening", LAURA, "I just want to speak to him", {"state": {"app:urgency": None}}),
+    ("call_screening", LAURA, "of course it is", {"answers": ["yes or no"]}),
+    ("call_screening", [], "we're doing a survey in your area", {"state": {"app:spam": True}}),
+    ("call_screening", [], "I'm an old friend from school", {"answers": ["your name"]}),
+    ("call_screening", [], "this is urgent, his mother fell", {"state": {"user:reason": "mother"}}),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("agent", "before", "say"), UNASKED)
+def test_nothing_is_done_that_was_not_asked(agent: str, before: list[str], say: str) -> None:
+    assert measure({"agent": agent, "before": before, "say": say, "refuses": True}).turn.calls == ()
+
+
+def test_a_dish_that_was_not_ordered_is_not_said_to_be_taken_off() -> None:
+    line = {"agent": "restaurant", "before": ["a fish"], "say": "scrap one coffee", "refuses": True}
+    assert "there is no coffee" in measure(line).turn.answer
+
+
+@pytest.mark.parametrize(("agent", "before", "say", "meant"), MEANT)
+def test_what_is_meant_happens(agent: str, before: list[str], say: str, meant: Mapping[str, Any]) -> None:
+    measured = measure({"agent": agent, "before": before, "say": say, **meant})
+    assert measured.is_right, measured.turn
