@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
+from itertools import groupby
 
 from gemini_live_runtime.local.dialogue.dialogue_state import DialogueState
 from gemini_live_runtime.local.dialogue.intents import IntentMatcher
@@ -281,16 +282,27 @@ class ClauseFinder:
         clauses = [Words(clause).plain for clause in clauses_of(text)]
         for part in self._parts(text, _JOINTS):
             best = self._matching.best(part, now)
+            if wishes and (another := self._another_value(wishes[-1], part, best)) is not None:
+                wishes.append(another)
+                continue
             if best is None or not self._is_whole(*best, part, now):
                 return []
             # What no call does has to be extracted, which reads clauses.
             if not (best[0].calls or any(part.plain[-len(clause) :] == clause for clause in clauses)):
                 return []
             wishes.append(Wish(best[0], best[1].slots, part))
-        names = {wish.intent.name for wish in wishes}
+        names = [name for name, _ in groupby(wish.intent.name for wish in wishes)]
         if not any(wish.intent.calls for wish in wishes):
             return []
-        return wishes if 1 < len(wishes) == len(names) <= _MAX_PARTS else []
+        return wishes if 1 < len(names) == len(set(names)) and len(wishes) <= _MAX_PARTS else []
+
+    def _another_value(self, before: Wish, part: Words, best: tuple[Intent, Match] | None) -> Wish | None:
+        """Return the wish of "Oslo" after "the weather in Rome", None for others."""
+        if not before.intent.each or (best is not None and best[1].cost < _A_WISH):
+            return None
+        needed = {name for call in before.intent.calls for name in call.needs}
+        slots = self._matching.slots_only(tuple(needed), part)
+        return Wish(before.intent, {**before.slots, **slots}, part) if needed and needed <= slots.keys() else None
 
     def _is_whole(self, intent: Intent, match: Match, words: Words, now: DialogueState) -> bool:
         """Return True for a wish that can be done as it stands, without another word."""

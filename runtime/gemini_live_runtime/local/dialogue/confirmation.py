@@ -25,9 +25,12 @@ _YES = frozenset(map(tuple, map(split_words, (*YES, *_OF_COURSE))))
 _NO = frozenset(map(tuple, map(split_words, (*NO, "no I don't", "nope", "not at all"))))
 
 _ALIKE = {
-    "yes": ("ya", "yep", "yup", "yeah", "aye", "uh huh", "mhm", "mm hm", "oh yes", "yes yes", "yeah yeah", "yeah yes"),
+    "yes": (
+        "ya", "y", "ye", "yea", "yep", "yup", "yeah", "aye", "uh huh", "mhm", "mm hm", "oh yes", "yes yes", "yeah yeah",
+        "yeah yes",
+    ),
     "no": (
-        "nope", "nah", "not really", "no not really", "not quite", "not exactly", "not at all", "no not at all",
+        "n", "nope", "nah", "not really", "no not really", "not quite", "not exactly", "not at all", "no not at all",
         "i don't think so", "no i don't think so",
     ),
 }  # fmt: skip

@@ -339,9 +339,10 @@ class ScriptedDialogue:
 
     def _several(self, text: str) -> Reply | None:
         """Return the reply to more than one wish."""
-        if several := self._clauses.wishes_beside(text, self._state):
+        several = self._clauses.wishes_beside(text, self._state)
+        different = self._clauses.different_wishes(text, self._state) if len(several) < 2 else []
+        if several and not different:
             return self._actions.call_all(several)
-        different = self._clauses.different_wishes(text, self._state)
         return self._actions.call_each(different) if different else None
 
     def _answer_to_question(self, words: Words, best: tuple[Intent, Match] | None) -> Reply | None:

@@ -328,6 +328,8 @@ def typos(word: str, meant: str) -> int | None:
     """
     if word == meant:
         return 0
+    if word in _VALUES:
+        return None  # "Nine" is no "nice".
     swapped = len(meant) == 3 and sorted(word) == sorted(meant)
     allowed = 1 if swapped else 0 if len(meant) < 4 else 1 if len(meant) < 8 else 2
     if word[:1].isdigit() or meant[:1].isdigit() or not allowed:

@@ -76,7 +76,12 @@ _UNCLEAR = re.compile(
 )
 """A sentence with a "no" in its middle, between pauses."""
 
-_OR_MAYBE = re.compile(r"(?P<before>.*)\bor (?:maybe|perhaps|possibly)\b(?P<after>.*)", re.IGNORECASE | re.DOTALL)
+_OR_MAYBE = re.compile(
+    r"(?P<before>.*)"
+    r"(?:\bor(?: (?:maybe|perhaps|possibly|even))?|(?<!no)(?<!actually)(?<!well)[\s,]+(?:maybe|perhaps|possibly))\b"
+    r"(?P<after>.*)",
+    re.IGNORECASE | re.DOTALL,
+)
 
 _JEST = re.compile(
     r"^.+?(?:\bj/?k\b|[,;.!?(-]\s*(?:(?:(?:i'?m|i was|i am|only|just)\s+)+(?:joking|kidding|messing(?: with you)?)"
@@ -99,6 +104,7 @@ _ECHO = re.compile(
 _DAYS = frozenset({"monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday", "today", "tomorrow"})
 
 _WORD = re.compile(r"\d+[:.]\d+\w*|[^\W_]+(?:['\u2019][^\W_]+)*")
+_BEFORE_TIMES = frozenset({"at", "by", "around", "in"})
 _GOES_ON = frozenset({"and", "also", "plus", "with", "then", "so", "because", "but", "if", "when", "or"})
 """Words that add something, instead of replacing it."""
 _AS_WELL = frozenset({"too", "also", "well"})
@@ -216,7 +222,10 @@ class SelfRepair:
         if found is None:
             return False
         numbers = set[tuple[str, ...]]()
-        for side in (_words_of(found["before"]), _words_of(found["after"])):
+        before, after = _words_of(found["before"]), _words_of(found["after"])
+        if not {word.plain for word in after[:1]} & _BEFORE_TIMES <= {word.plain for word in before}:
+            return False  # "For four, maybe at eight" are a number and a time.
+        for side in (before, after):
             value = next(iter(self._values(side)), None)
             if value is None or value.kind != "number":
                 return False
