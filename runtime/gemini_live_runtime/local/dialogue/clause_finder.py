@@ -13,7 +13,7 @@ from gemini_live_runtime.local.dialogue.dialogue_state import DialogueState
 from gemini_live_runtime.local.dialogue.intents import IntentMatcher
 from gemini_live_runtime.local.language.clauses import clauses_of, forbids, quotes
 from gemini_live_runtime.local.language.vocabulary import NEGATIONS
-from gemini_live_runtime.local.language.words import split_words
+from gemini_live_runtime.local.language.words import parse_number, split_words
 from gemini_live_runtime.local.scripts.script_types import Intent, Pattern, Script, SlotRef
 from gemini_live_runtime.local.understanding.accounting import Accounting
 from gemini_live_runtime.local.understanding.matching import Match, Matcher, SlotValue
@@ -114,7 +114,9 @@ class ClauseFinder:
             *_, best = sorted(calling, key=lambda wish: len(wish.slots))
             is_free = any(self._script.slots[name].kind == "text" for name in best.slots)
             is_torn = best.intent.acts and self._matching.names_others(best.slots, whole)
-            return None if is_free or is_torn or any(map(forbids, texts)) else self._with_its_place(best, whole)
+            if is_free or is_torn or any(map(forbids, texts)):
+                return None
+            return self._with_its_place(self._put_right(best, whole, now), whole)
         found = [wish for wish in found if list(wish.words.plain) not in withdrawn]
         own = [wish for wish in found if wish.intent.during or wish.intent.after]
         own = own or [wish for wish in found if wish.intent.name not in _BY_THE_WAY]
@@ -122,6 +124,13 @@ class ClauseFinder:
             return None
         told = {name: value for wish in own for name, value in wish.slots.items()}
         return Wish(own[0].intent, {**told, **own[0].slots}, own[0].words)
+
+    def _put_right(self, wish: Wish, whole: Words, now: DialogueState) -> Wish:
+        """Return the wish of "no, I said one pasta": its number is meant instead."""
+        if whole.plain[:1] != ["no"] or parse_number(wish.words.plain, 0) is None:
+            return wish
+        best = self._matching.best(words := Words(f"no {wish.words.text}"), now)
+        return Wish(best[0], best[1].slots, words) if best is not None and best[1].cost == 0 and best[0].calls else wish
 
     def _with_its_place(self, wish: Wish, whole: Words) -> Wish:
         """Return the wish of "she is in Oslo, is it cold there" with its place."""
