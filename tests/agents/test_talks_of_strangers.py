@@ -56,6 +56,8 @@ MEANT: list[tuple[str, list[str], str, Mapping[str, Any]]] = [
     ("call_screening", [*LAURA, "it can wait", "not really but i need an answer"], "just ask him to text me",
      {"call": {"tool": "take_message", "args": {"message": "text me"}}}),
     ("restaurant", ["four pasta please"], "No no, I said for me, one pasta.", {"state": {"app:items": {"pasta": 1}}}),
+    ("restaurant", [*TO_REVIEW, "and a coffee"], "no wait, two coffees",
+     {"state": {"app:items": {"salad": 2, "coffee": 2}}}),
     ("restaurant", ["two soups"], "just a soup", {"state": {"app:items": {"soup": 1}}}),
     ("restaurant", ["two soups"], "and just a coffee", {"state": {"app:items": {"soup": 2, "coffee": 1}}}),
     ("restaurant", [], "We are six people. Three fish, two pasta and one salad",
