@@ -117,6 +117,15 @@ def test_a_signal_leaves_the_terminal_as_it_was_and_says_where_the_session_is(nu
         assert _restored(terminal.seen)
 
 
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
+def test_a_signal_before_the_first_paint_leaves_the_terminal_as_it_was(number: signal.Signals) -> None:
+    with PseudoTerminal(LEAVING) as terminal:
+        terminal.read_until(b"\x1b[?1049h")
+        terminal.process.send_signal(number)
+        terminal.read_until(f"OUTCOME {128 + number}".encode())
+        assert _restored(terminal.seen)
+
+
 def test_a_crash_leaves_the_terminal_as_it_was_and_names_the_way_back() -> None:
     with PseudoTerminal(CRASHING) as terminal:
         terminal.read_until(b"THE END")

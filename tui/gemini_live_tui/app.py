@@ -79,6 +79,8 @@ class ConsoleApp(App[ConsoleOutcome], inherit_bindings=False):
         self._own_filters: list[LineFilter] = [AsciiFilter()] if settings.ascii else []
         self.failure: Exception | None = None
         """Error that ended the console, if any."""
+        self.begun: Callable[[], None] | None = None
+        """Callback before the terminal is taken."""
         self.settled: Callable[[], None] | None = None
         """Callback after the first paint."""
         self._source = link_source
@@ -135,6 +137,11 @@ class ConsoleApp(App[ConsoleOutcome], inherit_bindings=False):
             super().update_styles(node, animate)
 
     # -- life --------------------------------------------------------------------------------------------------------
+
+    def on_load(self) -> None:
+        """Tell the caller that the terminal is about to be taken."""
+        if self.begun is not None:
+            self.begun()
 
     def on_mount(self) -> None:
         """Paint first, then connect to the engine."""

@@ -35,12 +35,8 @@ def run_console(link_source: LinkSource | None, *, settings: ConsoleSettings) ->
     thresholds = gc.get_threshold()
     _free_nothing_at_exit()
     app = ConsoleApp(link_source, settings=settings)
-
-    def on_settled() -> None:
-        _collect_again()
-        app.leaving.leave_on_signals()
-
-    app.settled = on_settled
+    app.begun = app.leaving.leave_on_signals
+    app.settled = _collect_again
     try:
         outcome = app.run()
         if app.failure is not None:
