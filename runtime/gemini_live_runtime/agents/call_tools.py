@@ -30,6 +30,13 @@ _ASKS_FOR_HIM = re.compile(
 )
 """Words that ask whether Sam can be reached."""
 
+_CORRECTS = re.compile(
+    r"\W*(?:no|nope|nah)\b(?!.*\b(?:about|because|regarding|concerning|calling|ringing|need|needs|want|wants|wanted"
+    r"|ask|talk|speak|discuss|problem|deliver|delivery|pick|it'?s for|it is for|for him|for her|to)\b)",
+    re.IGNORECASE | re.DOTALL,
+)
+"""Words that correct something, such as a name: "no, not Bill, Phil"."""
+
 CALLER = StateKey("user:caller", str, description="who is calling")
 REASON = StateKey("user:reason", str, description="what it is about")
 CONTACT = StateKey("app:contact", str, description="what the caller is to Sam")
@@ -83,7 +90,7 @@ def is_a_reason(reason: str, state: State) -> bool:
         return False
     if _only_a_name().fullmatch(reason) or _HOW_URGENT.issuperset(split_words(reason)):
         return False
-    if _ASKS_FOR_HIM.search(reason):
+    if _ASKS_FOR_HIM.search(reason) or _CORRECTS.match(reason):
         return False
     caller = str(state.get(CALLER, ""))
     words = reason.split()

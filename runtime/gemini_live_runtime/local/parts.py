@@ -144,6 +144,10 @@ class Dialogue(Protocol):
         """
         ...
 
+    def keeps_numbers(self, text: str) -> bool:
+        """Return True when the numbers of `text` would matter to what follows."""
+        ...
+
     def results(self, results: Sequence[tuple[ToolRequest, Mapping[str, Any]]], *, more: bool = False) -> Reply:
         """Answer the results of calls; with `more` further results follow."""
         ...

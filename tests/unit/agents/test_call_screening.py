@@ -131,6 +131,15 @@ def test_a_caller_who_corrects_their_name_is_asked_on_under_the_new_one() -> Non
     assert "user:reason" not in happened.state
 
 
+def test_a_misheard_correction_of_a_name_is_no_reason() -> None:
+    happened = call("this is Bill from the bank", "No, not a bill, Phil.")
+    assert "user:reason" not in happened.state
+
+
+def test_a_no_before_a_reason_does_no_harm() -> None:
+    assert "his car" in call("this is Bill from the bank", "No, it's about his car").state["user:reason"]
+
+
 def test_another_name_without_a_correction_stays_a_part_of_the_reason() -> None:
     happened = call("this is Dan", "it's about the car and Stan")
     assert happened.state["user:caller"] == "Dan"

@@ -120,6 +120,9 @@ class Parrot:
     def preview(self, text: str) -> Reply | None:
         return None
 
+    def keeps_numbers(self, text: str) -> bool:
+        return True
+
     def results(self, results: Sequence[tuple[ToolRequest, Mapping[str, Any]]], *, more: bool = False) -> Reply:
         self.results_seen += [(request.name, result) for request, result in results]
         told = [

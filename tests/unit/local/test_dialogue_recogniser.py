@@ -84,6 +84,62 @@ def test_a_number_that_was_not_written_down_is_asked_about() -> None:
     assert recognise("restaurant", "Could we get the salads, please?", dictated(other, english=other)).is_doubtful
 
 
+@pytest.mark.parametrize(
+    ("agent", "said", "other"),
+    [
+        ("concierge", "Set a timer for fifteen.", "set a time for fifteen"),
+        ("restaurant", "Two pastas and a salad, please.", "two posters and a salad please"),
+        ("concierge", "A table for 2 at 8:00.", "that table for two at eight"),
+    ],
+)
+def test_numbers_are_the_same_in_digits_capitals_and_before_a_stop(agent: str, said: str, other: str) -> None:
+    assert not recognise(agent, said, dictated("", english=other)).is_doubtful
+
+
+def test_a_sure_phrase_is_asked_about_where_fifty_was_fifteen_to_another() -> None:
+    said, other = "Set a timer for fifty minutes, would you?", "should the timer for fifteen minutes would you"
+    assert recognise("concierge", said, phrase("set a timer for fifty minutes", english=other)).is_doubtful
+
+
+def test_a_sure_phrase_with_another_number_than_was_written_down_is_asked_about() -> None:
+    said = "Set a timer for fifteen minutes, won't you?"
+    heard = recognise("concierge", said, phrase("set a timer for fifty minutes"))
+    assert heard == Recognition(said.rstrip("?"), 0.9, is_doubtful=True)
+
+
+def test_a_two_that_was_written_as_to_counts_where_another_heard_it() -> None:
+    heard = recognise(
+        "restaurant", "To salads and a soup, please.", dictated("", english="two sellers in the soup please")
+    )
+    assert heard == Recognition("Two salads and a soup, please.", 1.0)
+
+
+def test_a_two_that_was_written_as_to_is_asked_about_where_nothing_else_heard_it() -> None:
+    assert recognise("restaurant", "To salads and a soup, please.", dictated("to salads and a soup please")).is_doubtful
+
+
+def test_a_number_from_which_nothing_follows_needs_no_second_opinion() -> None:
+    said = "How are you at ten?"
+    assert recognise("concierge", said, dictated("", english="how are you a tent")) == Recognition(said, 1.0)
+
+
+def test_an_order_that_nothing_else_heard_is_asked_about() -> None:
+    other = dictated("", english="i would of the salad to do you")
+    assert recognise("restaurant", "I welcome the salad to me.", other).is_doubtful
+
+
+def test_what_is_only_looked_up_needs_no_second_opinion() -> None:
+    assert not recognise(
+        "concierge", "Read me back my notes.", dictated("", english="really not what's on")
+    ).is_doubtful
+
+
+def test_a_doubtful_phrase_is_sure_where_the_written_words_mean_the_same() -> None:
+    doubtful = phrase("what is the weather in rome", doubt=True)
+    assert not recognise("concierge", "What's the weather in Rome?", doubtful).is_doubtful
+    assert recognise("concierge", "What's the weather in Naples?", doubtful).is_doubtful
+
+
 def test_a_note_is_asked_about_unless_others_heard_much_the_same() -> None:
     said = "Take a note: call Margaret about the tickets."
     assert recognise("concierge", said, NOTHING).is_doubtful

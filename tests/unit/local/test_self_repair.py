@@ -8,6 +8,8 @@ from gemini_live_runtime.local.scripts.script import bundled_script
 from gemini_live_runtime.local.understanding.self_repair import SelfRepair
 
 REPAIRED = [
+    ("restaurant", "No no, I said for me, one pasta.", "No no, I said one pasta."),
+    ("restaurant", "I meant for my wife two soups", "I meant two soups"),
     ("concierge", "set a timer for ten, sorry, twenty minutes", "set a timer for twenty minutes"),
     ("concierge", "set a timer for an hour, or rather, half an hour", "set a timer for half an hour"),
     ("concierge", "a table for two, no, for three, at eight", "a table for three, at eight"),

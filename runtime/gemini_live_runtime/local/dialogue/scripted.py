@@ -20,6 +20,7 @@ from gemini_live_runtime.local.dialogue.wording import Wording, asking_once
 from gemini_live_runtime.local.language.idioms import asking_for_another
 from gemini_live_runtime.local.language.party import is_for_a_party, with_people_counted
 from gemini_live_runtime.local.language.shares import with_shares_counted
+from gemini_live_runtime.local.language.transcript import numbers_said
 from gemini_live_runtime.local.language.words import name_words
 from gemini_live_runtime.local.parts import Reply, ToolRequest
 from gemini_live_runtime.local.scripts.grammar import Grammar
@@ -242,11 +243,7 @@ class ScriptedDialogue:
             return None
         if agreed := copy.copy(self._state.consent).reply_to(text):
             return Reply(agreed)
-        trial = copy.copy(self)
-        trial._state = self._state.for_trial()
-        trial._state.heard = text
-        trial._wording, trial._actions = self._parts_for(trial._state)
-        reply = trial._answer(meant(text, self._state.last_reply))
+        trial, reply = self._try(text)
         if trial._state.misses:
             return reply if self._matching.tells(Words(text), self._state) else None
         if is_exact:
@@ -257,6 +254,22 @@ class ScriptedDialogue:
             return None
         slots = trial._state.last_call[1] if reply.calls and trial._state.last_call is not None else {}
         return None if any(self._script.slots[name].kind == "text" for name in slots) else reply
+
+    def keeps_numbers(self, text: str) -> bool:
+        """Return True when a call, a question or a field would have its numbers."""
+        trial, reply = self._try(text)
+        if reply.calls or self._state.pending is not None or trial._state.pending is not None:
+            return True
+        told = self._matching.facts(meant(text, self._state.last_reply), self._state).values()
+        return any(numbers_said(str(value)) for value in told)
+
+    def _try(self, text: str) -> tuple[ScriptedDialogue, Reply]:
+        """Answer `text` in a copy, and return both."""
+        trial = copy.copy(self)
+        trial._state = self._state.for_trial()
+        trial._state.heard = text
+        trial._wording, trial._actions = self._parts_for(trial._state)
+        return trial, trial._answer(meant(text, self._state.last_reply))
 
     def _is_by_chance(self, words: Words) -> bool:
         """Return True when few words of a dictated text belong to its meaning.

@@ -9,15 +9,22 @@ from __future__ import annotations
 
 import asyncio
 import logging
+import re
+from collections.abc import Sequence
 from dataclasses import replace
 from difflib import SequenceMatcher
 from typing import Protocol
 
 from gemini_live_runtime.errors import MissingExtraError
 from gemini_live_runtime.local.dialogue.consent_question import NO, YES
+from gemini_live_runtime.local.language.transcript import (
+    are_same_numbers,
+    may_be_confused,
+    numbers_said,
+    with_numbers,
+)
 from gemini_live_runtime.local.language.words import split_words
 from gemini_live_runtime.local.parts import Dialogue, Recognition, Reply
-from gemini_live_runtime.local.recognition.dictation import numbers_in
 from gemini_live_runtime.local.recognition.recogniser import Opinion
 from gemini_live_runtime.local.recognition.transcriber import Transcriber
 
@@ -36,6 +43,14 @@ _LEAST_ALIKE = 0.5
 
 _LEAST_ALIKE_FOR_TEXT = 0.6
 """The same for a text that a tool gets as it was said."""
+
+_LEAST_ALIKE_TO_ACT = 0.6
+"""The same for a call of a tool that changes something, where nothing else was understood.
+
+"I welcome the salad to me" for "I won't have the salad today" has 0.57. A number that both heard is enough, too."""
+
+_LOOKS_UP = re.compile(r"(?:get|list|find|look|read|search)(?:_|$)")
+"""Names of tools that change nothing, so that a mistake does no harm."""
 
 _NO_WORDS = frozenset({
     "you", "uh", "um", "oh", "ah", "aah", "mm", "hmm", "hm", "huh", "m", "eh", "a", "the", "but", "so", "and",
@@ -96,16 +111,17 @@ class DialogueRecogniser:
         """Return what the words would be answered, None where they mean nothing."""
         return None if _NO_WORDS.issuperset(split_words(heard)) else self._dialogue.preview(heard, is_exact=True)
 
-    def _decide(self, heard: str, opinion: Opinion) -> Recognition:
+    def _decide(self, transcript: str, opinion: Opinion) -> Recognition:
+        heard, is_guessed = _with_heard_numbers(transcript, opinion.decodings)
         words, phrase, meaning = split_words(heard), opinion.recognition, self._meaning_of(heard)
         is_short = len(words) < _LEAST_WORDS
         # A phrase that was surely heard may be misheard word for word: "booked Halewell" for "book table".
         likeness = _likeness_of_letters if opinion.is_phrase else _likeness
         is_alike = is_short or likeness(heard, phrase.text) >= _LEAST_ALIKE
         if opinion.is_phrase and is_alike:
-            return phrase
+            return self._confirmed(phrase, heard, meaning, opinion)
         if meaning is not None and not is_short:
-            is_sure = _is_confirmed(heard, meaning, opinion)
+            is_sure = self._is_sure(heard, meaning, opinion) and not (is_guessed and meaning.calls)
             return Recognition(heard, _SURE) if is_sure else _doubtful(heard, phrase.score)
         if not is_alike:
             # Other words were said: a phrase that was surely heard is asked about, dictated ones are none.
@@ -114,6 +130,38 @@ class DialogueRecogniser:
             return phrase
         return _doubtful(heard, phrase.score)
 
+    def _is_sure(self, heard: str, meaning: Reply, opinion: Opinion) -> bool:
+        """Return True where a transcript can be acted on, or needs no numbers."""
+        if any(may_be_confused(heard, other) for other in opinion.decodings) and meaning.calls:
+            return False
+        if _is_confirmed(heard, meaning, opinion):
+            return True
+        if not meaning.calls:
+            return not self._dialogue.keeps_numbers(heard)
+        return meaning == self._meaning_of(opinion.recognition.text)
+
+    def _confirmed(self, phrase: Recognition, heard: str, meaning: Reply | None, opinion: Opinion) -> Recognition:
+        """Return a phrase, doubtful where another decoding has another number.
+
+        It is sure where the transcript means the same.
+        """
+        said = numbers_said(heard)
+        if said and not are_same_numbers(heard, phrase.text):
+            # What both have heard differs: what all English has heard is asked about, if it is understood.
+            return _doubtful(heard, phrase.score) if meaning is not None else replace(phrase, is_doubtful=True)
+        if any(may_be_confused(phrase.text, other) for other in opinion.decodings):
+            return replace(phrase, is_doubtful=True)
+        is_agreed = meaning is not None and bool(meaning.calls) and meaning == self._meaning_of(phrase.text)
+        return replace(phrase, is_doubtful=phrase.is_doubtful and not is_agreed)
+
+
+def _with_heard_numbers(transcript: str, decodings: Sequence[str]) -> tuple[str, bool]:
+    """Return a transcript with "two" for "to", and True where nothing else heard it."""
+    other = with_numbers(transcript)
+    if other == transcript or any(are_same_numbers(other, decoding) for decoding in decodings):
+        return other, False
+    return other, True
+
 
 def _doubtful(heard: str, score: float) -> Recognition:
     return Recognition(heard.rstrip(".,!?"), score, is_doubtful=True)
@@ -121,13 +169,18 @@ def _doubtful(heard: str, score: float) -> Recognition:
 
 def _is_confirmed(heard: str, meaning: Reply, opinion: Opinion) -> bool:
     """Return True when the other decodings have its numbers, and much of its text."""
-    numbers = numbers_in(heard)
-    if not any(numbers_in(other) == numbers for other in opinion.decodings):
+    decodings = opinion.decodings
+    if not any(are_same_numbers(heard, other) for other in decodings):
+        return False
+    likeness = max((_likeness(heard, other) for other in decodings), default=0.0)
+    acts = any(not _LOOKS_UP.match(call.name) for call in meaning.calls)
+    is_backed = bool(opinion.recognition.text or numbers_said(heard))
+    if acts and not is_backed and likeness < _LEAST_ALIKE_TO_ACT:
         return False
     said = f" {' '.join(split_words(heard))} "
     values = (" ".join(split_words(str(value))) for call in meaning.calls for value in call.args.values())
     has_text = any(" " in value and f" {value} " in said for value in values)
-    return not has_text or any(_likeness(heard, other) >= _LEAST_ALIKE_FOR_TEXT for other in opinion.decodings)
+    return not has_text or likeness >= _LEAST_ALIKE_FOR_TEXT
 
 
 def _likeness(one: str, other: str) -> float:

@@ -19,6 +19,7 @@ from pathlib import Path
 from typing import Any
 
 from gemini_live_runtime.errors import MissingExtraError
+from gemini_live_runtime.local.language.transcript import in_todays_spelling
 from gemini_live_runtime.local.parts import RECOGNISER_RATE
 from gemini_live_runtime.local.recognition.levels import measure
 
@@ -77,7 +78,7 @@ class Transcriber:
             return ""
         self.load()
         lines = self._model.transcribe_without_streaming(sound, RECOGNISER_RATE).lines
-        return " ".join(" ".join(line.text for line in lines).split())
+        return in_todays_spelling(" ".join(" ".join(line.text for line in lines).split()))
 
 
 def _load_model(folder: Path) -> Any:

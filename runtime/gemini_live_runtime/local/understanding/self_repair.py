@@ -101,6 +101,13 @@ _ECHO = re.compile(
 )
 """Words said again only to refuse them: "a hundred? no way, twenty"."""
 
+_RESTATED = re.compile(
+    r"^(?P<lead>(?:(?:no|nope|sorry|oh|but)\W+)*i (?:only |just )?(?:said|meant))"
+    r"\W+for (?:me|us|him|her|my \w+)\W+(?P<rest>\w.*)$",
+    re.IGNORECASE | re.DOTALL,
+)
+"""Words said again for whom they are: "I said for me, one pasta" is "I said one pasta"."""
+
 _DAYS = frozenset({"monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday", "today", "tomorrow"})
 
 _WORD = re.compile(r"\d+[:.]\d+\w*|[^\W_]+(?:['\u2019][^\W_]+)*")
@@ -169,6 +176,8 @@ class SelfRepair:
             text = f"no, {jest['meant']}"
         if (echo := _ECHO.search(text)) is not None and self._named(echo["meant"]):
             text = echo["meant"]
+        if restated := _RESTATED.match(text):
+            text = f"{restated['lead']} {restated['rest']}"
         text = self._without_denied(text)
         if (found := _RATHER.search(text)) is not None and self._are_numbers(text[: found.start()], found["wrong"]):
             text = text[: found.start()]

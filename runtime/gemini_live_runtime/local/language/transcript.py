@@ -1,0 +1,80 @@
+"""Spell a transcript of all English as people type it, and read its numbers.
+
+Moonshine writes "to-night", and "for to" or "To salads" where a number was said: "to", "too" and "for" sound like it.
+"""
+
+from __future__ import annotations
+
+import re
+
+from gemini_live_runtime.local.language.words import parse_number, split_words
+
+_OLD_SPELLING = re.compile(r"\b(to)-(day|night|morrow)\b", re.IGNORECASE)
+
+_NUMBERS = {"to": "two", "too": "two", "for": "four"}
+
+_SOUNDS_LIKE_ONE = re.compile(
+    # Nobody says "for to", except before a verb; before a plural, at the beginning, "to" has no meaning.
+    r"(?P<before>\bfor )(?P<said>to|too|for)\b(?! (?:be|go|do|have|get|see|the|a|an|my|us|you|it|long|much|late)\b)"
+    r"|(?P<start>^|[.!?] |\band )(?P<word>to|too|for)(?= (?!days|weeks|months|years|hours|ages|kids)[a-z]+[^\Wsiy]s\b)",
+    re.IGNORECASE,
+)
+
+_SPELLED = re.compile(r"\d+")
+
+_LONGEST_AMOUNT = 3
+"""Digits of the largest amount that is said as a whole: "two hundred and fifteen"."""
+
+_EASILY_CONFUSED = {13: 30, 14: 40, 15: 50, 16: 60, 17: 70, 18: 80, 19: 90}
+"""Numbers that sound much the same: "fifteen" and "fifty"."""
+_CONFUSED_WITH = _EASILY_CONFUSED | {tens: teens for teens, tens in _EASILY_CONFUSED.items()}
+
+
+def in_todays_spelling(text: str) -> str:
+    """Return a transcript without the hyphen of "to-night"."""
+    return _OLD_SPELLING.sub(r"\1\2", text)
+
+
+def with_numbers(text: str) -> str:
+    """Return a transcript with numbers in place of words that have no meaning there."""
+    return _SOUNDS_LIKE_ONE.sub(_number, text)
+
+
+def _number(found: re.Match[str]) -> str:
+    said = found["said"] or found["word"]
+    number = _NUMBERS[said.lower()]
+    before = found["before"] or found["start"] or ""
+    return before + (number.capitalize() if said[0].isupper() else number)
+
+
+def numbers_said(text: str) -> list[int]:
+    """Return the numbers that a text names, in order.
+
+    "8:30" has two and "8:00" has one; "4428" is said digit by digit.
+    """
+    words = [part for word in split_words(text) for part in _parts(word)]
+    found: list[int] = []
+    at = 0
+    while at < len(words):
+        number = parse_number(words, at)
+        at += 1 if number is None else number[1]
+        if number is not None:
+            found.append(number[0])
+    return found
+
+
+def _parts(word: str) -> tuple[str, ...]:
+    if word.isdecimal() and len(word) > _LONGEST_AMOUNT:
+        return tuple(word)
+    return tuple(part for part in _SPELLED.findall(word) if part != "00") or (word,)
+
+
+def are_same_numbers(one: str, other: str) -> bool:
+    """Return True when two texts name the same numbers: 4428 is "four four two eight"."""
+    return numbers_said(one) == numbers_said(other)
+
+
+def may_be_confused(text: str, other: str) -> bool:
+    """Return True when one has "fifty" and the other "fifteen"."""
+    said, others = set(numbers_said(text)), set(numbers_said(other))
+    return any(_CONFUSED_WITH.get(number) in others - said for number in said - others)

@@ -1,0 +1,55 @@
+"""Read numbers in what was written down from speech."""
+
+from __future__ import annotations
+
+import pytest
+
+from gemini_live_runtime.local.language.transcript import (
+    are_same_numbers,
+    in_todays_spelling,
+    may_be_confused,
+    numbers_said,
+    with_numbers,
+)
+
+
+def test_to_night_is_written_as_today() -> None:
+    assert in_todays_spelling("A table for to-night, not To-morrow") == "A table for tonight, not Tomorrow"
+
+
+@pytest.mark.parametrize(
+    ("text", "other"),
+    [
+        ("A table for to at eight.", "A table for two at eight."),
+        ("Set a timer for for minutes.", "Set a timer for four minutes."),
+        ("To salads and to soups, please.", "Two salads and two soups, please."),
+    ],
+)
+def test_a_small_word_without_meaning_is_a_number(text: str, other: str) -> None:
+    assert with_numbers(text) == other
+
+
+@pytest.mark.parametrize(
+    "text", ["To Paris, please.", "For hours.", "It went on for too long.", "A taxi to the museum.", "for to be honest"]
+)
+def test_a_small_word_with_a_meaning_stays(text: str) -> None:
+    assert with_numbers(text) == text
+
+
+@pytest.mark.parametrize(
+    ("text", "numbers"),
+    [("8:30", [8, 30]), ("At 8:00.", [8]), ("555-0182", [555, 0, 1, 8, 2]), ("Two hundred and fifteen euros.", [215])],
+)
+def test_numbers_are_read_in_any_spelling(text: str, numbers: list[int]) -> None:
+    assert numbers_said(text) == numbers
+
+
+def test_digits_are_said_one_by_one() -> None:
+    assert are_same_numbers("The code is 4428.", "the code is four four two eight")
+    assert not are_same_numbers("The code is for forty-eight.", "the code is for four to eight")
+
+
+def test_fifteen_and_fifty_are_confused_unless_both_were_said() -> None:
+    assert may_be_confused("fifty minutes", "fifteen minutes")
+    assert not may_be_confused("fifty, not fifteen", "fifty not fifteen")
+    assert not may_be_confused("fifty minutes", "five minutes")
