@@ -86,7 +86,8 @@ class Actions:
         is_unsure = (
             intent.is_consent and bool(intent.calls) and hesitates(words.text) and not asks_back(state.last_reply)
         )
-        if self.says_more(intent, said, words) or (is_unsure and state.question):
+        is_unheard = not (intent.calls or self._matching.is_told(intent, state.heard, state))
+        if is_unheard or self.says_more(intent, said, words) or (is_unsure and state.question):
             return self.ask_back(intent, said)
         if intent.again and state.last_call and state.last_call[0] in self._intents:
             last_intent = self._intents[state.last_call[0]]

@@ -87,11 +87,7 @@ class IntentMatcher:
         Of two that cost the same the one with the shorter text: "note that {note}" leaves less than "note {note}".
         """
         found = (self._matcher.match(pattern, words) for pattern in (*intent.say, *intent.typed))
-        return min(filter(None, found), key=self._cost_and_text, default=None)
-
-    def _cost_and_text(self, match: Match) -> tuple[float, int]:
-        texts = (str(value) for name, value in match.slots.items() if self._script.slots[name].kind == "text")
-        return match.cost, sum(map(len, texts))
+        return min(filter(None, found), key=self._matcher.cost_and_text, default=None)
 
     def _to_act_on(self, found: Match | None, words: Words, speaks: bool) -> Match | None:
         """Return the match of a phrase, None when the sentence only speaks.
@@ -199,6 +195,16 @@ class IntentMatcher:
     def facts(self, text: str, now: DialogueState) -> Mapping[str, Scalar]:
         """Return the fields of `[extract]` that the utterance `text` tells now."""
         return self._extractor.facts(text, now.last_reply)
+
+    def is_told(self, intent: Intent, text: str, now: DialogueState) -> bool:
+        """Return False for an intent that acts by a field which `text` does not tell.
+
+        Its answer would speak of something as done that is not.
+        """
+        fields = {
+            name for name, rules in self._script.extract.items() if any(rule.intent == intent.name for rule in rules)
+        }
+        return not intent.acts or not fields or not fields.isdisjoint(self.facts(text, now))
 
     def tells(self, words: Words, now: DialogueState) -> bool:
         """Return True when extraction finds a fact in the words."""

@@ -227,7 +227,8 @@ class ScriptedDialogue:
         state.heard = text
         misses = state.misses
         agreed = state.consent.reply_to(text)
-        reply = Reply(agreed) if agreed else self._answer(meant(text, state.last_reply))
+        state.heard = meant(text, state.last_reply)
+        reply = Reply(agreed) if agreed else self._answer(state.heard)
         if state.misses == misses:
             state.misses = 0
         self.remember(text)

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any, Protocol
@@ -26,6 +27,7 @@ from gemini_live_runtime.local.understanding.meaning import MeaningMatcher
 from gemini_live_runtime.local.understanding.mood import (
     asks_besides,
     is_general,
+    is_of_the_past,
     is_open_wish,
     is_over,
     is_remark,
@@ -33,6 +35,7 @@ from gemini_live_runtime.local.understanding.mood import (
     takes_back,
 )
 from gemini_live_runtime.local.understanding.self_repair import SelfRepair
+from gemini_live_runtime.local.understanding.tentative import broken_off
 from gemini_live_runtime.local.understanding.utterance_words import Words
 from gemini_live_runtime.records import record
 
@@ -40,6 +43,8 @@ _ARTICLES = frozenset({"a", "an", "the"})
 
 _RESTRICTING = frozenset({"but", "though", "although", "except", "only"})
 """Words behind which an answer is restricted."""
+
+_BUT = re.compile(r"\bbut\W*$", re.IGNORECASE)
 
 _A_TYPING_ERROR = 0.3
 """Cost of a phrase below which it is one, with a text or an article besides."""
@@ -174,7 +179,12 @@ class SlotExtractor:
             asks_besides(plain),
             is_remark(plain, self._meanings.known) or takes_back(plain, is_question=is_question),
         )
-        utterance = replace(utterance, only_speaks=remarks or only_speaks(plain, is_question=is_question))
+        remarks = remarks or broken_off(utterance.words.text) != ("", "")
+        withdrawn, meant_instead = self._repair.withdrawn(utterance.words.text)
+        if withdrawn:  # "It works! No, wait, it's gone again": what is done follows from the end alone.
+            utterance = replace(utterance, clauses=(*clauses_of(meant_instead), meant_instead))
+        is_spoken_of = remarks or bool(withdrawn) or only_speaks(plain, is_question=is_question)
+        utterance = replace(utterance, only_speaks=is_spoken_of)
         found = self._told_in(utterance, wanted)
         parts: list[dict[str, Scalar]] = []
         for clause in utterance.clauses:
@@ -186,7 +196,9 @@ class SlotExtractor:
         unsure = {name for told in parts for name, value in told.items() if _is_another(value, name, parts)}
         choices = (name for name, schema in wanted.items() if _is_choice(_mapping(schema)))
         torn = {name for name in choices if self._is_torn(name, parts)}
-        found = {name: value for name, value in found.items() if name not in torn}
+        settled = {name: parts[-1][name] for name in torn if name in parts[-1]} if _ends_with_but(utterance) else {}
+        torn -= settled.keys()
+        found = {name: value for name, value in {**found, **settled}.items() if name not in torn}
         unsure |= torn
         for told in parts:
             found = {**{name: value for name, value in told.items() if name not in unsure}, **found}
@@ -235,17 +247,24 @@ class SlotExtractor:
         for rule in rules:
             if not rule.fits(utterance.asked) or (rule.acts and not self._may_act(rules, rule, utterance)):
                 continue
-            if rule.slot and rule.slot in slots:
-                return slots[rule.slot]
+            if rule.now and is_of_the_past(utterance.sentence.plain):
+                continue
+            if rule.slot:
+                if rule.slot in slots and (not rule.means or self._is_meant(rule, utterance)):
+                    return slots[rule.slot]
+                continue
             if any(self._matcher.find(pattern, utterance.words) for pattern in rule.when):
                 return rule.value
             whole = (self._matcher.match(phrase, utterance.words) for phrase in rule.phrases)
             if any(found is not None and found.cost < _A_TYPING_ERROR for found in whole):
                 return rule.value
-            understood = (self._meanings.match(meaning, utterance.words) for meaning in rule.means)
-            if any(found is not None and found.is_sure and not found.is_denied for found in understood):
+            if self._is_meant(rule, utterance):
                 return rule.value
         return slots.get(name)
+
+    def _is_meant(self, rule: ExtractRule, utterance: _Utterance) -> bool:
+        understood = (self._meanings.match(meaning, utterance.words) for meaning in rule.means)
+        return any(found is not None and found.is_sure and not found.is_denied for found in understood)
 
     def _slots_in(self, utterance: _Utterance) -> dict[str, SlotValue]:
         """Return the slots that the best phrase of any phase, or an answer, fills."""
@@ -293,10 +312,10 @@ class SlotExtractor:
         return bool(ask) and ask in utterance.asked
 
     def _best(self, patterns: Sequence[Pattern], words: Words) -> list[Match]:
-        """Return all matches of the lowest cost."""
+        """Return all matches of the lowest cost that leave the least to texts."""
         matches = [match for pattern in patterns if (match := self._matcher.match(pattern, words)) is not None]
-        cheapest = min((match.cost for match in matches), default=0.0)
-        return [match for match in matches if match.cost == cheapest]
+        least = min(map(self._matcher.cost_and_text, matches), default=(0.0, 0))
+        return [match for match in matches if self._matcher.cost_and_text(match) == least]
 
     def _tells_its_slots(self, pattern: Pattern) -> bool:
         # A number or text alone, or with an article, is no phrase; it counts only as an answer to a question.
@@ -313,6 +332,13 @@ def _is_restricted(rule: ExtractRule, words: Words) -> bool:
     said = f" {' '.join(words.plain)} "
     phrases = (" ".join(phrase) for meaning in rule.means for phrase in meaning.without)
     return any(f" {phrase} " in said for phrase in phrases if phrase not in _RESTRICTING)
+
+
+def _ends_with_but(utterance: _Utterance) -> bool:
+    """Return True for "I agree, but only once": what stands behind the "but" counts."""
+    *_, end = utterance.clauses or ("",)
+    text = utterance.words.text.rstrip(" .!?")
+    return _BUT.search(text.removesuffix(end.rstrip(" .!?"))) is not None
 
 
 def _is_another(value: Scalar, name: str, parts: Sequence[Mapping[str, Scalar]]) -> bool:

@@ -10,6 +10,7 @@ import re
 from collections.abc import Iterable, Iterator, Sequence
 from functools import lru_cache
 
+from gemini_live_runtime.local.language.vocabulary import OPENINGS
 from gemini_live_runtime.local.language.words import parse_number, split_words
 
 _WHOM = ("me", "us", "him", "her", "them", "you")
@@ -72,6 +73,8 @@ _WANTS_TO_KNOW = frozenset({"me", "us", "know", "wonder", "wondering", "idea", "
 _QUESTION_WORDS = frozenset({"what", "how", "where", "when", "who", "why"})
 _SUBJECTS = frozenset({"it", "that", "this", "they", "you", "i", "we", "he", "she"})
 _VERBS_BEFORE_SUBJECTS = frozenset({"is", "are", "am", "can", "do", "does", "will", "was"})
+_ASKS_POLITELY = frozenset({"can", "could", "will", "would"})
+_ASKED = frozenset({"you", "we", "i", "someone", "somebody"})
 
 _BEFORE_NUMBERS = _by_first_word(
     tuple(text.split())
@@ -148,6 +151,10 @@ def _in_plain_words(words: tuple[str, ...]) -> tuple[str | None, ...]:
         is_indirect = lead in _WANTS_TO_KNOW and asked in _QUESTION_WORDS
         if is_indirect and subject in _SUBJECTS and verb in _VERBS_BEFORE_SUBJECTS:
             said[at + 2 : at + 4] = [verb, subject]  # "tell me what it is like"
+    for at in range(len(words) - 2):
+        # "Can't you test it?" asks for the same as "can you test it?".
+        if _ASKS_POLITELY.issuperset(words[at : at + 1]) and words[at + 1] == "not" and words[at + 2] in _ASKED:
+            said[at + 1] = None if OPENINGS.issuperset(words[:at]) else said[at + 1]
     for start, length in _hedges(list(words)):
         said[start : start + length] = [None] * length
     return tuple(said)

@@ -64,11 +64,11 @@ template) ends the conversation: then only intents without call and `during` mat
 
 After `calls`, `{result.FIELD}` are the fields of all answers together, `{results.TOOL.FIELD}` those of one tool.
 
-`[extract.FIELD]` defines for `slot_extractor.py` the source of a field that no slot is named after: `slot = "NAME"`, or
-`when` (patterns, anywhere in an utterance), `means` or `intent` (the name of an intent, for its `means` and its phrases
-of two words and more without slots) and `value` (a text, number, true or false); `after` and `acts` restrict it as for
-intents. `[[extract.FIELD]]` gives a field several
-rules; the first that fits the newest utterance counts.
+`[extract.FIELD]` defines for `slot_extractor.py` the source of a field that no slot is named after: `slot = "NAME"`
+(with `means`, where one of them is meant), or `when` (patterns, anywhere in an utterance), `means` or `intent` (the
+name of an intent, for its `means` and its phrases of two words and more without slots) and `value` (a text, number,
+true or false); `after` and `acts` restrict it as for intents, and with `now = true` what only tells of the past does
+not count. `[[extract.FIELD]]` gives a field several rules; the first that fits the newest utterance counts.
 
 `[facts]` names values within the instruction or its notes by the words around them: with `left = "pay the {} dollars"`
 templates and arguments have `{told.left}`. `{heard.FIELD}` is a field of `[extract]` in the utterance that a line

@@ -250,17 +250,15 @@ class ScriptReader:
         return rules
 
     def _rule(self, raw: dict[str, Any], where: str, intents: Mapping[str, Intent]) -> ExtractRule:
-        self._only(raw, {"slot", "when", "means", "intent", "value", "after", "acts"}, where)
+        self._only(raw, {"slot", "when", "means", "intent", "value", "after", "acts", "now"}, where)
         after = self._folded(raw, "after", where)
         if "slot" in raw:
-            if len(raw.keys() - {"after"}) > 1:
-                raise self.fail(
-                    where, "has slot and when, means, intent or value", "Use slot alone, or when with value"
-                )
+            if len(raw.keys() - {"after", "means"}) > 1:
+                raise self.fail(where, "has slot and when, intent or value", "Use slot alone, or when with value")
             slot = self._text(raw, "slot", where, required=True)
             if slot not in self._slots:
                 raise self.fail(f"{where}.slot", f"names an unknown slot {slot!r}", self._known_slots())
-            return ExtractRule(slot, after=after)
+            return ExtractRule(slot, after=after, means=self._means(raw, where))
         when, means = self._patterns(raw, "when", where), self._means(raw, where)
         phrases: tuple[Pattern, ...] = ()
         if "intent" in raw:
@@ -275,8 +273,8 @@ class ScriptReader:
         value = raw.get("value")
         if not _is_scalar(value):
             raise self.fail(f"{where}.value", f"is {value!r}", "Use a text, a number, true or false")
-        acts, intent = self._flag(raw, "acts", where), raw.get("intent", "")
-        return ExtractRule(when=when, value=value, after=after, means=means, acts=acts, intent=intent, phrases=phrases)
+        acts, now = self._flag(raw, "acts", where), self._flag(raw, "now", where)
+        return ExtractRule("", when, value, after, means, acts, now, raw.get("intent", ""), phrases)
 
     def _means_of(self, name: Any, where: str, intents: Mapping[str, Intent]) -> tuple[Meaning, ...]:
         """Return the meanings of the intent that a rule names."""

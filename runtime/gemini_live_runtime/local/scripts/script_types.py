@@ -143,7 +143,8 @@ class ExtractRule:
     """Source of an extracted field.
 
     The field is the value of `slot`, or `value` when a pattern of `when` is said, one of `phrases` is the whole
-    utterance, or one of `means` is meant. With `after` (folded) only in answer to one of these texts.
+    utterance, or one of `means` is meant; with `slot`, `means` are a condition. With `after` (folded) only in answer to
+    one of these texts.
     """
 
     slot: str = ""
@@ -153,6 +154,8 @@ class ExtractRule:
     means: tuple[Meaning, ...] = ()
     acts: bool = False
     """True when a sentence that only speaks of it does not lead to it."""
+    now: bool = False
+    """True when a sentence that tells only of the past does not lead to it."""
     intent: str = ""
     """Intent whose meanings are among `means`, and whose phrases are `phrases`."""
     phrases: tuple[Pattern, ...] = ()

@@ -90,6 +90,11 @@ class Matcher:
             for name, slot in slots.items()
         }
 
+    def cost_and_text(self, match: Match) -> tuple[float, int]:
+        """Return a match's cost and the length of its texts."""
+        texts = (str(value) for name, value in match.slots.items() if self._slots[name].kind == "text")
+        return match.cost, sum(map(len, texts))
+
     def match(self, pattern: Pattern, words: Words) -> Match | None:
         """Return the cheapest match of all `words`, None when none is cheap enough."""
         count = len(words)

@@ -203,7 +203,7 @@ _IN_GENERAL = _any_of(
     r"^(?:(?:and|but|so|well|no) )*(?:what if|suppose|supposing|imagine|in case)\b"
     r"|\bif (?:i|we) (?:had|was|were|get|got)\b",
     r"^(?:who|whose)\b|\b(?:nobody|no one) .*\b(?:has|had)\b|\bif (?:somebody|someone|anybody|anyone)\b",
-    r"^(?:do|does|did|is|are|how|what|why|when|can|could)\b(?! not\b)"
+    r"^(?:do|does|did|is|are|how|what|why|when|(?:can|could)(?! (?:you|i|we|some\w+)\b))\b(?! not\b)"
     r"(?=.*\b(?:people|your|you ever|ever|usually|somebody|others|nurses|doctors)\b)"
     r"(?!.*\b(?:my|i have|i am|for me)\b)",
 )
@@ -215,9 +215,23 @@ _OVER = re.compile(
     r"|this morning|the other day|on \w+day)\b.*"
     rf"(?:\b(?:it|that|everything|all|they|i) (?:is|are|am|feels?|seems?) (?:(?:all|much|quite|now|just) )?{_WELL}"
     r"|\b(?:it|that|everything) (?:works|does)|\bnow (?:it|that|everything) (?:works|does))"
-    r"(?: (?:now|again|today|fine|though|actually|thanks|thank you))*$"
+    r"(?: (?:now|again|today|fine|though|actually|thanks|thank you))*"
+    r"(?: (?:and|but|so))*"
+    r"(?:$| (?:i|we) (?:am |are |do )*(?:only |just |not )*(?:want|wanted|would like|wonder\w*|curious)\b)"
 )
 """Words of what was wrong, and is so no longer."""
+
+_IN_THE_PAST = re.compile(
+    r"\b(?:was|were|had|went|stopped|did not|kept)\b(?=.* (?:yesterday|last (?:night|week\w*|month|year|time)"
+    r"|the (?:other day|day before)|on \w+day|(?:days?|weeks?|hours?) ago)\b)"
+    r"|^(?:yesterday|last (?:night|week\w*|month|year|time)|the other day)\b"
+    r".*\b(?:was|were|had|went|stopped|did not|kept)\b"
+)
+_AT_PRESENT = frozenset({
+    "now", "today", "still", "since", "again", "is", "are", "am", "has", "have", "does", "do", "can", "keeps", "seems",
+    "works", "until", "ever",
+})  # fmt: skip
+"""Words that tell of the present, too."""
 
 _PRAISES = frozenset({
     "good", "great", "fine", "perfect", "lovely", "nice", "ok", "okay", "sure", "right", "alright", "wonderful",
@@ -273,6 +287,11 @@ def takes_back(words: Sequence[str], *, is_question: bool = False) -> bool:
 def is_over(words: Sequence[str]) -> bool:
     """Return True for "it was slow yesterday, but it's fine today"."""
     return _OVER.search(" ".join(words)) is not None
+
+
+def is_of_the_past(words: Sequence[str]) -> bool:
+    """Return True for "it was slow yesterday", which says nothing of today."""
+    return _AT_PRESENT.isdisjoint(words) and _IN_THE_PAST.search(" ".join(words)) is not None
 
 
 def is_general(words: Sequence[str]) -> bool:

@@ -49,6 +49,21 @@ _LEFT_OPEN = re.compile(
 )
 _HESITATES = re.compile(rf"\b(?:i (?:guess|suppose)|{_MAYBE}|if (?:i|we) (?:must|have to))\b", re.IGNORECASE)
 
+_HOLD = r"(?:hang on|hold on|one (?:moment|second|sec|minute)|(?:just|give me) a (?:moment|second|sec|minute|tick|mo))"
+_LOOKING = (
+    r"(?:(?:let me|i(?:'ll| will)|i (?:have|need) to|i(?:'ve| have)? got to|i must)(?: just| first| quickly)* "
+    r"(?:find|look|check|think|ask|search|count|save|finish|read|see|fetch|(?:get|grab|open) my)\b"
+    r"|i(?:'m| am) (?:just )?(?:looking|checking|searching)\b)"
+)
+_BREAKS_OFF = re.compile(
+    rf"(?:(?:er|um|uh|oh|sorry|no|wait|please)\b\W*)*(?:(?:{_HOLD}|wait)\b[\s\W]*(?:please\W+)?{_LOOKING}[^?.:;!]*[.!\s]*"
+    rf"|{_HOLD}(?: please| there| for me)*\W*|(?=let me\b){_LOOKING}[^?.:;!]*[.!\s]*)",
+    re.IGNORECASE | re.DOTALL,
+)
+
+"""The end of a sentence whose speaker stops to look something up."""
+_WORD_START = re.compile(r"(?<=\w)\W+(?=\w)")
+
 
 @record
 class Hedged:
@@ -104,3 +119,14 @@ def put_off(text: str) -> tuple[str, str]:
     """
     found = _PUT_OFF.fullmatch(text)
     return (found["later"], found["first"]) if found is not None else ("", "")
+
+
+def broken_off(text: str) -> tuple[str, str]:
+    """Return "it's four four" and "hang on, let me find it" for both in one sentence.
+
+    Two empty texts for words that are not broken off.
+    """
+    for gap in _WORD_START.finditer(text):
+        if _BREAKS_OFF.fullmatch(text, gap.end()) is not None:
+            return text[: gap.start()], text[gap.end() :]
+    return "", ""
