@@ -21,6 +21,7 @@ from gemini_live_runtime.local.language.idioms import asking_for_another
 from gemini_live_runtime.local.language.party import is_for_a_party, with_people_counted
 from gemini_live_runtime.local.language.shares import with_shares_counted
 from gemini_live_runtime.local.language.transcript import numbers_said
+from gemini_live_runtime.local.language.typed_signs import in_words_of_signs
 from gemini_live_runtime.local.language.words import name_words
 from gemini_live_runtime.local.parts import Reply, ToolRequest
 from gemini_live_runtime.local.scripts.grammar import Grammar
@@ -321,6 +322,7 @@ class ScriptedDialogue:
     def _answer(self, text: str) -> Reply:
         is_dictated = self._clauses.is_text_pending(self._state)
         if not is_dictated:
+            text = in_words_of_signs(text)
             text = self._with_party(self._swap_in(text) or self._repair.resolve(text))
         reply = self._declined(text) or (None if is_dictated else self._withdrawn(text) or self._unsure_reply(text))
         if reply is not None:

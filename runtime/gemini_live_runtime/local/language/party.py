@@ -35,6 +35,10 @@ _PARTY = re.compile(
     rf"(?P<items>{_ITEM}(?:{_JOINT}{_ITEM})+)(?!\w)",
     re.IGNORECASE,
 )
+_LATER = re.compile(
+    rf"[\s,]+(?:and|plus) (?P<items>{_ITEM}(?:{_JOINT}{_ITEM})*)\s*(?:too|as well)?[\s.!]*$", re.IGNORECASE
+)
+"""People who are named at the end, behind the time: "for my wife and me at seven, and our daughter"."""
 _ITEMS = re.compile(_ITEM, re.IGNORECASE)
 _COUNT = re.compile(_counted(rf"(?P<n>{_NUMBER})"), re.IGNORECASE)
 
@@ -57,7 +61,10 @@ def with_people_counted(text: str) -> str:
     found = _PARTY.search(text)
     if found is None:
         return text
+    later = _LATER.search(text, found.end())
+    text = text[: later.start()] if later is not None else text
     counts = [_people_in(item[0]) for item in _ITEMS.finditer(found["items"])]
+    counts += [] if later is None else [_people_in(item[0]) for item in _ITEMS.finditer(later["items"])]
     if len(counts) == 2 and sum(counts) == 2:
         return text
     if found["total"] and _number(found["total"]) != sum(counts):
