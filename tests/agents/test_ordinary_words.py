@@ -61,7 +61,7 @@ RESTAURANT: list[Case] = [
     ([], "what's the cheapest thing", {"answers": ["water"]}),
     ([], "I'll have that", {"answers": ["which dish"]}),
     (["two fish"], "no wait, make hers pasta", {"state": {"app:items": {"fish": 2}}, "asks": True}),
-    (["two fish"], "looks good", {"answers": ["is that everything"]}),
+    (["two fish"], "looks good", {"answers": ["when that is everything"]}),
     ([], "no I meant the soup", {"state": {"app:items": {"soup": 1}}}),
     (["a pasta"], "no onions in the soup please", {"answers": ["can't note wishes"]}),
     (["a pasta"], "can I see the whole order", {"answers": ["1 pasta"]}),

@@ -350,6 +350,9 @@ class ScriptedDialogue:
         if instead is None:
             return None
         if not instead and self._repair.leaves_open(text):
+            best = self._matching.best(Words(text), self._state)
+            if best is not None and not best[0].acts and (best[0].during or best[0].after):
+                return None  # The script has an answer of its own.
             return Reply(self._wording.fill(f"{_ONE_OF_TWO} {{last_question}}") or _ONE_OF_TWO)
         return self._answer(instead) if instead else self._actions.not_understood()
 
