@@ -22,6 +22,8 @@ def test_to_night_is_written_as_today() -> None:
     [
         ("A table for to at eight.", "A table for two at eight."),
         ("Set a timer for for minutes.", "Set a timer for four minutes."),
+        ("Could you make the pasta too as well?", "Could you make the pasta two as well?"),
+        ("About to hundred euros.", "About two hundred euros."),
         ("To salads and to soups, please.", "Two salads and two soups, please."),
     ],
 )

@@ -16,7 +16,8 @@ _NUMBERS = {"to": "two", "too": "two", "for": "four"}
 _SOUNDS_LIKE_ONE = re.compile(
     # Nobody says "for to", except before a verb; before a plural, at the beginning, "to" has no meaning.
     r"(?P<before>\bfor )(?P<said>to|too|for)\b(?! (?:be|go|do|have|get|see|the|a|an|my|us|you|it|long|much|late)\b)"
-    r"|(?P<start>^|[.!?] |\band )(?P<word>to|too|for)(?= (?!days|weeks|months|years|hours|ages|kids)[a-z]+[^\Wsiy]s\b)",
+    r"|(?P<start>^|[.!?] |\band )(?P<word>to|too|for)(?= (?!days|weeks|months|years|hours|ages|kids)[a-z]+[^\Wsiy]s\b)"
+    r"|(?<!\w)(?P<other>to|too)(?= (?:hundred|thousand|as well)\b)",
     re.IGNORECASE,
 )
 
@@ -41,7 +42,7 @@ def with_numbers(text: str) -> str:
 
 
 def _number(found: re.Match[str]) -> str:
-    said = found["said"] or found["word"]
+    said = found["said"] or found["word"] or found["other"]
     number = _NUMBERS[said.lower()]
     before = found["before"] or found["start"] or ""
     return before + (number.capitalize() if said[0].isupper() else number)

@@ -173,14 +173,18 @@ def _is_confirmed(heard: str, meaning: Reply, opinion: Opinion) -> bool:
     if not any(are_same_numbers(heard, other) for other in decodings):
         return False
     likeness = max((_likeness(heard, other) for other in decodings), default=0.0)
-    acts = any(not _LOOKS_UP.match(call.name) for call in meaning.calls)
     is_backed = bool(opinion.recognition.text or numbers_said(heard))
-    if acts and not is_backed and likeness < _LEAST_ALIKE_TO_ACT:
+    if _acts(meaning) and not is_backed and likeness < _LEAST_ALIKE_TO_ACT:
         return False
     said = f" {' '.join(split_words(heard))} "
     values = (" ".join(split_words(str(value))) for call in meaning.calls for value in call.args.values())
     has_text = any(" " in value and f" {value} " in said for value in values)
     return not has_text or likeness >= _LEAST_ALIKE_FOR_TEXT
+
+
+def _acts(reply: Reply) -> bool:
+    """Return True when a call may change something."""
+    return any(not _LOOKS_UP.match(call.name) for call in reply.calls)
 
 
 def _likeness(one: str, other: str) -> float:
