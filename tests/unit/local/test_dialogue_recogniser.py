@@ -140,6 +140,27 @@ def test_a_doubtful_phrase_is_sure_where_the_written_words_mean_the_same() -> No
     assert recognise("concierge", "What's the weather in Naples?", doubtful).is_doubtful
 
 
+def test_a_half_that_a_phrase_lacks_is_asked_about() -> None:
+    other = phrase("set a timer for two minutes", english="should the timer for two and a half minutes")
+    assert recognise("concierge", "Said a time riff for two and a half minutes.", other).is_doubtful
+
+
+def test_words_that_deny_what_a_phrase_does_count_as_they_were_heard() -> None:
+    said, other = "Don't cancel the timer.", dictated("going to cancel the timer", english="don't cancel the timer")
+    assert recognise("concierge", said, other) == Recognition(said, 1.0)
+
+
+def test_a_not_that_only_another_decoding_has_is_asked_about() -> None:
+    other = phrase("cancel the timer", english="don't cancel the timer")
+    assert recognise("concierge", "Done cancel the timer.", other).is_doubtful
+    said = "Can you put the fish on my order?"
+    assert recognise("restaurant", said, dictated("", english="can't you put the fish on my order")).is_doubtful
+
+
+def test_a_not_in_another_decoding_of_what_is_only_looked_up_does_no_harm() -> None:
+    assert not recognise("concierge", "Read me back my notes.", dictated("", english="really not my notes")).is_doubtful
+
+
 def test_a_note_is_asked_about_unless_others_heard_much_the_same() -> None:
     said = "Take a note: call Margaret about the tickets."
     assert recognise("concierge", said, NOTHING).is_doubtful

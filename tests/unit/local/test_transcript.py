@@ -40,7 +40,13 @@ def test_a_small_word_with_a_meaning_stays(text: str) -> None:
 
 @pytest.mark.parametrize(
     ("text", "numbers"),
-    [("8:30", [8, 30]), ("At 8:00.", [8]), ("555-0182", [555, 0, 1, 8, 2]), ("Two hundred and fifteen euros.", [215])],
+    [
+        ("8:30", [8, 30]),
+        ("At 8:00.", [8]),
+        ("555-0182", [555, 0, 1, 8, 2]),
+        ("Two hundred and fifteen euros.", [215]),
+        ("two and a half minutes", [2, 0.5]),
+    ],
 )
 def test_numbers_are_read_in_any_spelling(text: str, numbers: list[int]) -> None:
     assert numbers_said(text) == numbers

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import re
 
+from gemini_live_runtime.local.language.vocabulary import expand
 from gemini_live_runtime.local.language.words import parse_number, split_words
 
 _OLD_SPELLING = re.compile(r"\b(to)-(day|night|morrow)\b", re.IGNORECASE)
@@ -23,10 +24,14 @@ _SOUNDS_LIKE_ONE = re.compile(
 
 _SPELLED = re.compile(r"\d+")
 
+_PARTS = {"half": 0.5, "quarter": 0.25, "quarters": 0.25}
+
+_DENYING = frozenset({"not", "never", "no"})
+
 _LONGEST_AMOUNT = 3
 """Digits of the largest amount that is said as a whole: "two hundred and fifteen"."""
 
-_EASILY_CONFUSED = {13: 30, 14: 40, 15: 50, 16: 60, 17: 70, 18: 80, 19: 90}
+_EASILY_CONFUSED: dict[float, float] = {13: 30, 14: 40, 15: 50, 16: 60, 17: 70, 18: 80, 19: 90}
 """Numbers that sound much the same: "fifteen" and "fifty"."""
 _CONFUSED_WITH = _EASILY_CONFUSED | {tens: teens for teens, tens in _EASILY_CONFUSED.items()}
 
@@ -48,19 +53,21 @@ def _number(found: re.Match[str]) -> str:
     return before + (number.capitalize() if said[0].isupper() else number)
 
 
-def numbers_said(text: str) -> list[int]:
+def numbers_said(text: str) -> list[float]:
     """Return the numbers that a text names, in order.
 
-    "8:30" has two and "8:00" has one; "4428" is said digit by digit.
+    "8:30" has two and "8:00" has one; "4428" is said digit by digit. A half and a quarter count.
     """
     words = [part for word in split_words(text) for part in _parts(word)]
-    found: list[int] = []
+    found: list[float] = []
     at = 0
     while at < len(words):
         number = parse_number(words, at)
         at += 1 if number is None else number[1]
         if number is not None:
             found.append(number[0])
+        elif words[at - 1] in _PARTS:
+            found.append(_PARTS[words[at - 1]])
     return found
 
 
@@ -79,3 +86,8 @@ def may_be_confused(text: str, other: str) -> bool:
     """Return True when one has "fifty" and the other "fifteen"."""
     said, others = set(numbers_said(text)), set(numbers_said(other))
     return any(_CONFUSED_WITH.get(number) in others - said for number in said - others)
+
+
+def denials_in(text: str) -> frozenset[str]:
+    """Return the words that deny something: "not" for "don't"."""
+    return _DENYING.intersection(expand(split_words(text)))

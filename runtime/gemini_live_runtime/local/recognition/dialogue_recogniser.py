@@ -19,6 +19,7 @@ from gemini_live_runtime.errors import MissingExtraError
 from gemini_live_runtime.local.dialogue.consent_question import NO, YES
 from gemini_live_runtime.local.language.transcript import (
     are_same_numbers,
+    denials_in,
     may_be_confused,
     numbers_said,
     with_numbers,
@@ -122,12 +123,15 @@ class DialogueRecogniser:
             return self._confirmed(phrase, heard, meaning, opinion)
         if meaning is not None and not is_short:
             is_sure = self._is_sure(heard, meaning, opinion) and not (is_guessed and meaning.calls)
-            return Recognition(heard, _SURE) if is_sure else _doubtful(heard, phrase.score)
+            said = self._unless_denied(Recognition(heard, _SURE), heard, opinion)
+            return said if is_sure and not said.is_doubtful else _doubtful(heard, phrase.score)
         if not is_alike:
             # Other words were said: a phrase that was surely heard is asked about, dictated ones are none.
             return replace(phrase, is_doubtful=True) if opinion.is_phrase else Recognition("", phrase.score)
+        if phrase.text and not is_short and "not" in denials_in(heard) - denials_in(phrase.text):
+            return Recognition(heard, _SURE)  # "Don't cancel it" means nothing, and "going to cancel it" something.
         if phrase.text or meaning is None or _ANSWERS.issuperset(words):
-            return phrase
+            return self._unless_denied(phrase, heard, opinion)
         return _doubtful(heard, phrase.score)
 
     def _is_sure(self, heard: str, meaning: Reply, opinion: Opinion) -> bool:
@@ -152,7 +156,15 @@ class DialogueRecogniser:
         if any(may_be_confused(phrase.text, other) for other in opinion.decodings):
             return replace(phrase, is_doubtful=True)
         is_agreed = meaning is not None and bool(meaning.calls) and meaning == self._meaning_of(phrase.text)
-        return replace(phrase, is_doubtful=phrase.is_doubtful and not is_agreed)
+        return self._unless_denied(replace(phrase, is_doubtful=phrase.is_doubtful and not is_agreed), heard, opinion)
+
+    def _unless_denied(self, chosen: Recognition, heard: str, opinion: Opinion) -> Recognition:
+        """Return what was chosen, doubtful where a "not" of others would be lost."""
+        others = frozenset[str]().union(*map(denials_in, (heard, *opinion.decodings)))
+        if chosen.is_doubtful or others <= denials_in(chosen.text):
+            return chosen
+        meaning = self._meaning_of(chosen.text)
+        return replace(chosen, is_doubtful=meaning is not None and _acts(meaning))
 
 
 def _with_heard_numbers(transcript: str, decodings: Sequence[str]) -> tuple[str, bool]:
