@@ -37,6 +37,9 @@ _CORRECTS = re.compile(
 )
 """Words that correct something, such as a name: "no, not Bill, Phil"."""
 
+_IS_A_NAME = re.compile(r"(?i:it'?s|it is|this is) [A-Z][a-z]+")
+"""Words such as "it's Jaz", with a capital."""
+
 CALLER = StateKey("user:caller", str, description="who is calling")
 REASON = StateKey("user:reason", str, description="what it is about")
 CONTACT = StateKey("app:contact", str, description="what the caller is to Sam")
@@ -90,7 +93,7 @@ def is_a_reason(reason: str, state: State) -> bool:
         return False
     if _only_a_name().fullmatch(reason) or _HOW_URGENT.issuperset(split_words(reason)):
         return False
-    if _ASKS_FOR_HIM.search(reason) or _CORRECTS.match(reason):
+    if _ASKS_FOR_HIM.search(reason) or _CORRECTS.match(reason) or _IS_A_NAME.fullmatch(reason):
         return False
     caller = str(state.get(CALLER, ""))
     words = reason.split()

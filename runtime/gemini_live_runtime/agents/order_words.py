@@ -24,7 +24,8 @@ _DISHES = "|".join(f"{dish}(?:e?s)?" for dish in MENU)
 WISHES = {
     "done": r"\b(that(s|ll be| is| will be| would be| should be) (all|it|everything|enough|the lot)"
     r"|that(ll| will| should) do|just that"
-    r"|us done|nothing (else|more)(?! on\b)|all (done|set|for (now|today)|(i|we) need)|(?<!not )finished|settle up"
+    r"|us done|nothing (else|more)(?! on\b)|(thats|that is) (our|my) lot"
+    r"|all (done|set|for (now|today|the moment|the time being)|(i|we) need)|(?<!not )finished|settle up"
     r"|pay now|the (bill|check)|^(no |nah )*(that is|thats) (us|me)$"
     r"|(can (i|we)|want to|like to|ready to) pay(?! (with|by|in|using|card|cash|later|separately|apart|half|each)\b)"
     r"|(im|i am|were|we are) (done|good|fine|full))\b"

@@ -138,7 +138,8 @@ class Actions:
         """Ask about `intent` before it is acted on."""
         question = self._state.question
         if intent.is_consent and question:
-            return Reply(check_of(question))
+            check = check_of(question)
+            return Reply(check) if check else self.not_understood()
         phrase = self._accounting.phrase_for(intent, said)
         if not phrase:
             return self.not_understood()

@@ -76,6 +76,10 @@ _RUN = re.compile(r"(\W)\1{3,}")
 _OFFERS = re.compile(r"\b(?:does that suit you|does the appointment suit you|do you agree)\?\s*$", re.IGNORECASE)
 
 
+_OPEN_QUESTION = re.compile(r"(?:and )?(?:what|which|how|where|when|who|whom|at what|for how)\b", re.IGNORECASE)
+"""The beginning of a question that no yes answers."""
+
+
 class Window(Protocol):
     """Turns that an extractor reads."""
 
@@ -102,7 +106,9 @@ def question_of(phrase: str) -> str:
 
 
 def check_of(question: str) -> str:
-    """Return a question of consent, asked once more."""
+    """Return a question of consent, asked once more; "" for one that no yes answers."""
+    if _OPEN_QUESTION.match(question.removeprefix(_SURE)):
+        return ""
     return f"{_SURE}{question.removeprefix(_SURE)}"
 
 

@@ -258,6 +258,8 @@ def parse_time(words: list[str], start: int) -> tuple[str, int] | None:
     exact = clock is not None and clock[2] is not None and len(clock[1]) == 2
     if words[start + used : start + used + 1] in (["o'clock"], ["oclock"]):
         used += 1
+    elif words[start + used : start + used + 2] == ["o", "clock"]:
+        used += 2
     if words[start + used : start + used + 2] in (["p", "m"], ["a", "m"]):
         half, used = words[start + used] + "m", used + 2
     elif words[start + used : start + used + 1] in (["pm"], ["am"]):

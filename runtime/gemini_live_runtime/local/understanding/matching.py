@@ -282,6 +282,8 @@ class Matcher:
             is_written_so = written[:1].isupper() and (start + length > 1 or word in FIRST_NAMES or word in _ALSO_NAMES)
             if not (is_written_so or base_forms(word).isdisjoint(self._no_names)):
                 return  # "Restart please" is no answer to "who should we ask for?"
+            if length == len(word) == 1:
+                continue  # A letter alone is no name.
             yield length, _FREE, as_name(words.original[start : start + length])
 
     def _tail(self, plain: list[str], start: int) -> float | None:
