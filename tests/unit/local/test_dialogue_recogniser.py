@@ -140,6 +140,11 @@ def test_a_doubtful_phrase_is_sure_where_the_written_words_mean_the_same() -> No
     assert recognise("concierge", "What's the weather in Naples?", doubtful).is_doubtful
 
 
+def test_a_name_unlike_that_of_a_sure_phrase_is_asked_about() -> None:
+    heard = recognise("concierge", "How's the weather in Paris?", phrase("how is the weather in venice"))
+    assert heard == Recognition("How's the weather in Paris", 0.9, is_doubtful=True)
+
+
 def test_a_half_that_a_phrase_lacks_is_asked_about() -> None:
     other = phrase("set a timer for two minutes", english="should the timer for two and a half minutes")
     assert recognise("concierge", "Said a time riff for two and a half minutes.", other).is_doubtful

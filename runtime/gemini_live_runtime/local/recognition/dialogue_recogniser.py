@@ -50,6 +50,9 @@ _LEAST_ALIKE_TO_ACT = 0.6
 
 "I welcome the salad to me" for "I won't have the salad today" has 0.57. A number that both heard is enough, too."""
 
+_LEAST_ALIKE_NAMES = 0.6
+"""Least share of letters of two values that are the same one, heard differently: "Rome" and "Romeo" have 0.89."""
+
 _LOOKS_UP = re.compile(r"(?:get|list|find|look|read|search)(?:_|$)")
 """Names of tools that change nothing, so that a mistake does no harm."""
 
@@ -155,7 +158,10 @@ class DialogueRecogniser:
             return _doubtful(heard, phrase.score) if meaning is not None else replace(phrase, is_doubtful=True)
         if any(may_be_confused(phrase.text, other) for other in opinion.decodings):
             return replace(phrase, is_doubtful=True)
-        is_agreed = meaning is not None and bool(meaning.calls) and meaning == self._meaning_of(phrase.text)
+        meant = self._meaning_of(phrase.text)
+        if meaning is not None and meant is not None and _have_other_names(meaning, meant):
+            return _doubtful(heard, phrase.score)
+        is_agreed = meaning is not None and bool(meaning.calls) and meaning == meant
         return self._unless_denied(replace(phrase, is_doubtful=phrase.is_doubtful and not is_agreed), heard, opinion)
 
     def _unless_denied(self, chosen: Recognition, heard: str, opinion: Opinion) -> Recognition:
@@ -192,6 +198,20 @@ def _is_confirmed(heard: str, meaning: Reply, opinion: Opinion) -> bool:
     values = (" ".join(split_words(str(value))) for call in meaning.calls for value in call.args.values())
     has_text = any(" " in value and f" {value} " in said for value in values)
     return not has_text or likeness >= _LEAST_ALIKE_FOR_TEXT
+
+
+def _have_other_names(one: Reply, other: Reply) -> bool:
+    """Return True for "Paris" and "Venice", False for "Romeo" and "Rome"."""
+    pairs = [
+        (value, same.args.get(name))
+        for call, same in zip(one.calls, other.calls, strict=False)
+        for name, value in call.args.items()
+        if call.name == same.name
+    ]
+    return any(
+        isinstance(value, str) and isinstance(beside, str) and _likeness_of_letters(value, beside) < _LEAST_ALIKE_NAMES
+        for value, beside in pairs
+    )
 
 
 def _acts(reply: Reply) -> bool:
