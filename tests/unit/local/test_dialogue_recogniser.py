@@ -162,6 +162,11 @@ def test_a_not_that_only_another_decoding_has_is_asked_about() -> None:
     assert recognise("restaurant", said, dictated("", english="can't you put the fish on my order")).is_doubtful
 
 
+def test_an_agreement_that_was_written_down_as_denied_is_asked_about() -> None:
+    heard = recognise("restaurant", "That is, and all.", phrase("that is all"), "two soups please")
+    assert heard == Recognition("that is all", 0.9, is_doubtful=True)
+
+
 def test_a_not_in_another_decoding_of_what_is_only_looked_up_does_no_harm() -> None:
     assert not recognise("concierge", "Read me back my notes.", dictated("", english="really not my notes")).is_doubtful
 

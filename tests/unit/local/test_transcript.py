@@ -6,11 +6,30 @@ import pytest
 
 from gemini_live_runtime.local.language.transcript import (
     are_same_numbers,
+    denials_in,
     in_todays_spelling,
     may_be_confused,
     numbers_said,
     with_numbers,
 )
+
+
+def test_no_more_is_followed_by_no_comma() -> None:
+    assert in_todays_spelling("No more, pasta.") == "No more pasta."
+    assert in_todays_spelling("No more, thanks.") == "No more, thanks."
+
+
+@pytest.mark.parametrize(
+    ("text", "denials"),
+    [
+        ("Don't do it.", {"not"}),
+        ("That is, and right.", {"not"}),
+        ("No, never.", {"no", "never"}),
+        ("I am and was", set()),
+    ],
+)
+def test_denials_are_found_as_they_sound(text: str, denials: set[str]) -> None:
+    assert denials_in(text) == denials
 
 
 def test_to_night_is_written_as_today() -> None:

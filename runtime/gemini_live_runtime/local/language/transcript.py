@@ -12,6 +12,8 @@ from gemini_live_runtime.local.language.words import parse_number, split_words
 
 _OLD_SPELLING = re.compile(r"\b(to)-(day|night|morrow)\b", re.IGNORECASE)
 
+_NO_MORE = re.compile(r"\b(no more), (?!thank|please|that)", re.IGNORECASE)
+
 _NUMBERS = {"to": "two", "too": "two", "for": "four"}
 
 _SOUNDS_LIKE_ONE = re.compile(
@@ -28,6 +30,11 @@ _PARTS = {"half": 0.5, "quarter": 0.25, "quarters": 0.25}
 
 _DENYING = frozenset({"not", "never", "no"})
 
+_SOUNDS_LIKE_NOT = re.compile(
+    r"\b(?:is|was|are|were|does|do|did|can|could|would|should|has|have|had)\W+(?:and|ant|end)\b", re.IGNORECASE
+)
+"""Words that are written down for "isn't": "That is, and right."."""
+
 _LONGEST_AMOUNT = 3
 """Digits of the largest amount that is said as a whole: "two hundred and fifteen"."""
 
@@ -37,8 +44,11 @@ _CONFUSED_WITH = _EASILY_CONFUSED | {tens: teens for teens, tens in _EASILY_CONF
 
 
 def in_todays_spelling(text: str) -> str:
-    """Return a transcript without the hyphen of "to-night"."""
-    return _OLD_SPELLING.sub(r"\1\2", text)
+    """Return a transcript without the hyphen of "to-night" and a comma too many.
+
+    Behind "no more" a pause is heard: "no more, pasta".
+    """
+    return _NO_MORE.sub(r"\1 ", _OLD_SPELLING.sub(r"\1\2", text))
 
 
 def with_numbers(text: str) -> str:
@@ -89,5 +99,6 @@ def may_be_confused(text: str, other: str) -> bool:
 
 
 def denials_in(text: str) -> frozenset[str]:
-    """Return the words that deny something: "not" for "don't"."""
-    return _DENYING.intersection(expand(split_words(text)))
+    """Return the words that deny something: "not" for "don't", and for "is and"."""
+    said = _DENYING.intersection(expand(split_words(text)))
+    return said | {"not"} if _SOUNDS_LIKE_NOT.search(text) else said

@@ -165,12 +165,15 @@ class DialogueRecogniser:
         return self._unless_denied(replace(phrase, is_doubtful=phrase.is_doubtful and not is_agreed), heard, opinion)
 
     def _unless_denied(self, chosen: Recognition, heard: str, opinion: Opinion) -> Recognition:
-        """Return what was chosen, doubtful where a "not" of others would be lost."""
-        others = frozenset[str]().union(*map(denials_in, (heard, *opinion.decodings)))
-        if chosen.is_doubtful or others <= denials_in(chosen.text):
+        """Return what was chosen, doubtful where a "not" of others would be lost.
+
+        Where nothing is changed, that of a poor decoding does not count.
+        """
+        if chosen.is_doubtful or (meaning := self._meaning_of(chosen.text)) is None:
             return chosen
-        meaning = self._meaning_of(chosen.text)
-        return replace(chosen, is_doubtful=meaning is not None and _acts(meaning))
+        others = (heard, *opinion.decodings) if _acts(meaning) else (heard,)
+        denials = frozenset[str]().union(*map(denials_in, others))
+        return replace(chosen, is_doubtful=not denials <= denials_in(chosen.text))
 
 
 def _with_heard_numbers(transcript: str, decodings: Sequence[str]) -> tuple[str, bool]:
