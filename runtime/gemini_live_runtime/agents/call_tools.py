@@ -37,6 +37,9 @@ _CORRECTS = re.compile(
 )
 """Words that correct something, such as a name: "no, not Bill, Phil"."""
 
+_AT_HOME = frozenset(
+    {"um", "uh", "er", "oh", "hi", "a", "meeting", "then", "at", "moment", "today", "well", "by", "any", "chance"}
+)
 _IS_A_NAME = re.compile(r"(?i:it'?s|it is|this is) [A-Z][a-z]+")
 """Words such as "it's Jaz", with a capital."""
 
@@ -71,6 +74,14 @@ def is_the_same_caller(name: str, state: State) -> bool:
     return f"{name} ".startswith(f"{state.get(CALLER, '')} ".lstrip())
 
 
+def _only_asks_for_him(reason: str) -> bool:
+    """Return True for "Julia, is he in", False for "football on sunday, is he in"."""
+    if _ASKS_FOR_HIM.search(reason) is None:
+        return False
+    rest = [word for word in _ASKS_FOR_HIM.sub(" ", reason).split() if not word[:1].isupper()]
+    return (_HOW_URGENT | _AT_HOME).issuperset(split_words(" ".join(rest)))
+
+
 @cache
 def _only_a_name() -> re.Pattern[str]:
     """Return the pattern of words that say who calls, not why: "Pete from the gym".
@@ -93,7 +104,7 @@ def is_a_reason(reason: str, state: State) -> bool:
         return False
     if _only_a_name().fullmatch(reason) or _HOW_URGENT.issuperset(split_words(reason)):
         return False
-    if _ASKS_FOR_HIM.search(reason) or _CORRECTS.match(reason) or _IS_A_NAME.fullmatch(reason):
+    if _only_asks_for_him(reason) or _CORRECTS.match(reason) or _IS_A_NAME.fullmatch(reason):
         return False
     caller = str(state.get(CALLER, ""))
     words = reason.split()

@@ -351,6 +351,8 @@ def is_another_name(word: str, meant: str) -> bool:
 
     Names differ in their last letter, as Marie and Maria; who is mistaken for another is harmed.
     """
+    if word != meant and word in COMMON_WORDS:
+        return True  # A mate is no Kate.
     return word != meant and word[-1:] != meant[-1:] and not meant.startswith(word)
 
 
