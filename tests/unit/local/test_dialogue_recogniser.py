@@ -14,6 +14,8 @@ from gemini_live_runtime.local.recognition.recogniser import Opinion
 from gemini_live_runtime.local.recognition.transcriber import Transcriber
 from gemini_live_runtime.local.scripts.script import bundled_script
 
+TABLE = ("book a table", "for two people")
+
 
 class Heard:
     """Transcriber that hears a text in any sound."""
@@ -107,6 +109,11 @@ def test_a_sure_phrase_with_another_number_than_was_written_down_is_asked_about(
     assert heard == Recognition(said.rstrip("?"), 0.9, is_doubtful=True)
 
 
+def test_a_short_answer_with_another_number_than_the_phrase_is_asked_about() -> None:
+    assert recognise("concierge", "Two.", phrase("ten"), *TABLE).is_doubtful
+    assert recognise("concierge", "Two.", dictated("ten"), *TABLE).is_doubtful
+
+
 def test_a_two_that_was_written_as_to_counts_where_another_heard_it() -> None:
     heard = recognise(
         "restaurant", "To salads and a soup, please.", dictated("", english="two sellers in the soup please")
@@ -138,6 +145,22 @@ def test_a_doubtful_phrase_is_sure_where_the_written_words_mean_the_same() -> No
     doubtful = phrase("what is the weather in rome", doubt=True)
     assert not recognise("concierge", "What's the weather in Rome?", doubtful).is_doubtful
     assert recognise("concierge", "What's the weather in Naples?", doubtful).is_doubtful
+
+
+def test_words_that_all_english_has_heard_alike_count_against_a_sure_phrase() -> None:
+    said, other = "For me, a coffee.", phrase("forget the coffee", english="for me a coffee")
+    assert recognise("restaurant", said, other) == Recognition(said, 1.0)
+
+
+def test_a_two_that_was_decoded_as_to_is_not_asked_about() -> None:
+    said, other = "I'd like to order two soups.", dictated("i'd like to order to soups")
+    assert recognise("restaurant", said, other) == Recognition(said, 1.0)
+
+
+def test_a_name_that_was_written_down_as_a_word_alike_is_not_asked_about_before_it_is_looked_up() -> None:
+    rome = phrase("what's the weather in rome", doubt=True)
+    assert not recognise("concierge", "What's the weather in room?", rome).is_doubtful
+    assert recognise("concierge", "What's the weather in the hall?", rome).is_doubtful
 
 
 def test_a_name_unlike_that_of_a_sure_phrase_is_asked_about() -> None:
@@ -199,9 +222,6 @@ def test_words_unlike_those_of_a_sure_phrase_make_it_doubtful() -> None:
 def test_words_unlike_dictated_ones_refuse_these() -> None:
     heard = recognise("concierge", "The cat slept on the warm radiator.", dictated("lovely that stopwatch a hair"))
     assert heard == Recognition("", 0.1)
-
-
-TABLE = ("book a table", "for two people")
 
 
 def test_a_short_answer_is_left_to_the_phrases() -> None:

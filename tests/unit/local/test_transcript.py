@@ -10,6 +10,7 @@ from gemini_live_runtime.local.language.transcript import (
     in_todays_spelling,
     may_be_confused,
     numbers_said,
+    sound_numbers_alike,
     with_numbers,
 )
 
@@ -80,3 +81,23 @@ def test_fifteen_and_fifty_are_confused_unless_both_were_said() -> None:
     assert may_be_confused("fifty minutes", "fifteen minutes")
     assert not may_be_confused("fifty, not fifteen", "fifty not fifteen")
     assert not may_be_confused("fifty minutes", "five minutes")
+
+
+@pytest.mark.parametrize(
+    ("text", "decoding"),
+    [
+        ("I'd like to order two soups.", "i'd like to order to soups"),
+        ("Not for four, for two.", "not for for for two"),
+        ("A table for 2 at 8.", "a table for to at eight"),
+    ],
+)
+def test_small_words_sound_like_numbers(text: str, decoding: str) -> None:
+    assert sound_numbers_alike(text, decoding)
+
+
+@pytest.mark.parametrize(
+    ("text", "decoding"),
+    [("I'd like two soups.", "i'd like soups"), ("I'd like soups.", "i'd like two soups"), ("For two.", "for ten")],
+)
+def test_other_words_do_not_sound_like_numbers(text: str, decoding: str) -> None:
+    assert not sound_numbers_alike(text, decoding)

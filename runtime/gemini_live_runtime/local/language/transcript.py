@@ -6,6 +6,7 @@ Moonshine writes "to-night", and "for to" or "To salads" where a number was said
 from __future__ import annotations
 
 import re
+from itertools import islice, product
 
 from gemini_live_runtime.local.language.vocabulary import expand
 from gemini_live_runtime.local.language.words import parse_number, split_words
@@ -25,6 +26,8 @@ _SOUNDS_LIKE_ONE = re.compile(
 )
 
 _SPELLED = re.compile(r"\d+")
+
+_MOST_WAYS = 64
 
 _PARTS = {"half": 0.5, "quarter": 0.25, "quarters": 0.25}
 
@@ -90,6 +93,19 @@ def _parts(word: str) -> tuple[str, ...]:
 def are_same_numbers(one: str, other: str) -> bool:
     """Return True when two texts name the same numbers: 4428 is "four four two eight"."""
     return numbers_said(one) == numbers_said(other)
+
+
+def sound_numbers_alike(text: str, decoding: str) -> bool:
+    """Return True when a decoding has a text's numbers, or sounds like them.
+
+    "Order to soups" sounds like two, but "order soups" does not.
+    """
+    wanted = numbers_said(text)
+    words = [part for word in split_words(decoding) for part in _parts(word)]
+    likely = {at: _NUMBERS[word] for at, word in enumerate(words) if word in _NUMBERS}
+    # What sounds like a number may be one or not: each way is tried, of few.
+    ways = product(*((word, likely[at]) if at in likely else (word,) for at, word in enumerate(words)))
+    return any(numbers_said(" ".join(way)) == wanted for way in islice(ways, _MOST_WAYS))
 
 
 def may_be_confused(text: str, other: str) -> bool:

@@ -22,8 +22,10 @@ from gemini_live_runtime.local.language.transcript import (
     denials_in,
     may_be_confused,
     numbers_said,
+    sound_numbers_alike,
     with_numbers,
 )
+from gemini_live_runtime.local.language.vocabulary import expand
 from gemini_live_runtime.local.language.words import split_words
 from gemini_live_runtime.local.parts import Dialogue, Recognition, Reply
 from gemini_live_runtime.local.recognition.recogniser import Opinion
@@ -122,6 +124,8 @@ class DialogueRecogniser:
         # A phrase that was surely heard may be misheard word for word: "booked Halewell" for "book table".
         likeness = _likeness_of_letters if opinion.is_phrase else _likeness
         is_alike = is_short or likeness(heard, phrase.text) >= _LEAST_ALIKE
+        if meaning is not None and not is_short and self._is_heard_alike(heard, opinion):
+            return Recognition(heard, _SURE)
         if opinion.is_phrase and is_alike:
             return self._confirmed(phrase, heard, meaning, opinion)
         if meaning is not None and not is_short:
@@ -133,9 +137,21 @@ class DialogueRecogniser:
             return replace(phrase, is_doubtful=True) if opinion.is_phrase else Recognition("", phrase.score)
         if phrase.text and not is_short and "not" in denials_in(heard) - denials_in(phrase.text):
             return Recognition(heard, _SURE)  # "Don't cancel it" means nothing, and "going to cancel it" something.
-        if phrase.text or meaning is None or _ANSWERS.issuperset(words):
-            return self._unless_denied(phrase, heard, opinion)
+        if phrase.text:
+            return self._confirmed(phrase, heard, meaning, opinion)
+        if meaning is None or _ANSWERS.issuperset(words):
+            return phrase
         return _doubtful(heard, phrase.score)
+
+    def _is_heard_alike(self, heard: str, opinion: Opinion) -> bool:
+        """Return True when another decoding has the same words, and none contradicts."""
+        is_alike = any(_words_of(other) == _words_of(heard) for other in opinion.decodings)
+        is_contradicted = any(may_be_confused(heard, other) for other in opinion.decodings)
+        return (
+            is_alike
+            and not is_contradicted
+            and not self._unless_denied(Recognition(heard, _SURE), heard, opinion).is_doubtful
+        )
 
     def _is_sure(self, heard: str, meaning: Reply, opinion: Opinion) -> bool:
         """Return True where a transcript can be acted on, or needs no numbers."""
@@ -162,6 +178,9 @@ class DialogueRecogniser:
         if meaning is not None and meant is not None and _have_other_names(meaning, meant):
             return _doubtful(heard, phrase.score)
         is_agreed = meaning is not None and bool(meaning.calls) and meaning == meant
+        is_looked_up = meant is not None and bool(meant.calls) and not _acts(meant)
+        if is_looked_up and (meaning is None or not meaning.calls) and _sound_alike(heard, phrase.text):
+            is_agreed = True  # "What's the weather in room" means nothing but Rome.
         return self._unless_denied(replace(phrase, is_doubtful=phrase.is_doubtful and not is_agreed), heard, opinion)
 
     def _unless_denied(self, chosen: Recognition, heard: str, opinion: Opinion) -> Recognition:
@@ -191,7 +210,7 @@ def _doubtful(heard: str, score: float) -> Recognition:
 def _is_confirmed(heard: str, meaning: Reply, opinion: Opinion) -> bool:
     """Return True when the other decodings have its numbers, and much of its text."""
     decodings = opinion.decodings
-    if not any(are_same_numbers(heard, other) for other in decodings):
+    if not any(sound_numbers_alike(heard, other) for other in decodings):
         return False
     likeness = max((_likeness(heard, other) for other in decodings), default=0.0)
     is_backed = bool(opinion.recognition.text or numbers_said(heard))
@@ -201,6 +220,18 @@ def _is_confirmed(heard: str, meaning: Reply, opinion: Opinion) -> bool:
     values = (" ".join(split_words(str(value))) for call in meaning.calls for value in call.args.values())
     has_text = any(" " in value and f" {value} " in said for value in values)
     return not has_text or likeness >= _LEAST_ALIKE_FOR_TEXT
+
+
+def _words_of(text: str) -> list[str]:
+    return expand(split_words(text))
+
+
+def _sound_alike(heard: str, phrase: str) -> bool:
+    """Return True when two texts differ in words of similar letters only."""
+    one, other = _words_of(heard), _words_of(phrase)
+    return len(one) == len(other) and all(
+        _likeness_of_letters(word, beside) >= _LEAST_ALIKE_NAMES for word, beside in zip(one, other, strict=True)
+    )
 
 
 def _have_other_names(one: Reply, other: Reply) -> bool:
