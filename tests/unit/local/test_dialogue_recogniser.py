@@ -200,6 +200,12 @@ def test_a_note_is_asked_about_unless_others_heard_much_the_same() -> None:
     assert recognise("concierge", said, dictated("take a note call market about the tickets")) == Recognition(said, 1.0)
 
 
+@pytest.mark.parametrize("english", ["take a note i can come at two", "take a note i can come up to"])
+def test_a_note_is_asked_about_where_another_has_heard_a_number_in_it(english: str) -> None:
+    said = "Take a note: I can come at you."
+    assert recognise("concierge", said, dictated("", english=english)).is_doubtful
+
+
 def test_what_the_dialogue_does_not_understand_is_left_to_its_phrases() -> None:
     heard = recognise("concierge", "What is the other in Rome?", dictated("what is the weather in rome"))
     assert heard.text == "what is the weather in rome"

@@ -108,6 +108,15 @@ def sound_numbers_alike(text: str, decoding: str) -> bool:
     return any(numbers_said(" ".join(way)) == wanted for way in islice(ways, _MOST_WAYS))
 
 
+def has_more_numbers(decoding: str, text: str) -> bool:
+    """Return True when a decoding has a number that a text lacks.
+
+    At the end of a sentence a "to" is one: "I can't come up to" was "at two".
+    """
+    numbers = numbers_said(re.sub(r"\bto\W*$", "two", decoding))
+    return not set(numbers) <= set(numbers_said(text))
+
+
 def may_be_confused(text: str, other: str) -> bool:
     """Return True when one has "fifty" and the other "fifteen"."""
     said, others = set(numbers_said(text)), set(numbers_said(other))

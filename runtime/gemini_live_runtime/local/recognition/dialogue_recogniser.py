@@ -20,6 +20,7 @@ from gemini_live_runtime.local.dialogue.consent_question import NO, YES
 from gemini_live_runtime.local.language.transcript import (
     are_same_numbers,
     denials_in,
+    has_more_numbers,
     may_be_confused,
     numbers_said,
     sound_numbers_alike,
@@ -219,7 +220,9 @@ def _is_confirmed(heard: str, meaning: Reply, opinion: Opinion) -> bool:
     said = f" {' '.join(split_words(heard))} "
     values = (" ".join(split_words(str(value))) for call in meaning.calls for value in call.args.values())
     has_text = any(" " in value and f" {value} " in said for value in values)
-    return not has_text or likeness >= _LEAST_ALIKE_FOR_TEXT
+    if not has_text:
+        return True
+    return likeness >= _LEAST_ALIKE_FOR_TEXT and not any(has_more_numbers(other, heard) for other in decodings)
 
 
 def _words_of(text: str) -> list[str]:
