@@ -65,7 +65,12 @@ def calls_for_sam() -> ScriptedDialogue:
 
 
 @pytest.mark.parametrize(
-    ("said", "asked"), [("it can wait", "Do you mean: it can wait?"), ("it can't wait", "Do you mean: it cannot wait?")]
+    ("said", "asked"),
+    [
+        ("it can wait", "Do you mean: it can wait?"),
+        ("it can't wait", "Do you mean: it cannot wait?"),
+        ("It can wait.", "Do you mean: it can wait?"),
+    ],
 )
 def test_can_and_cant_sound_alike_and_are_asked_about(said: str, asked: str) -> None:
     assert calls_for_sam().respond(said, typed=False).text == asked

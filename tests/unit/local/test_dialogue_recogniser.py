@@ -190,6 +190,12 @@ def test_an_agreement_that_was_written_down_as_denied_is_asked_about() -> None:
     assert heard == Recognition("that is all", 0.9, is_doubtful=True)
 
 
+def test_a_lost_not_after_a_short_is_makes_an_order_doubtful() -> None:
+    said = "The fish is good."
+    assert not recognise("restaurant", said, dictated("", english="the fish is good")).is_doubtful
+    assert recognise("restaurant", said, dictated("", english="the fission good")).is_doubtful
+
+
 def test_a_not_in_another_decoding_of_what_is_only_looked_up_does_no_harm() -> None:
     assert not recognise("concierge", "Read me back my notes.", dictated("", english="really not my notes")).is_doubtful
 

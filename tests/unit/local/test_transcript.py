@@ -9,6 +9,7 @@ from gemini_live_runtime.local.language.transcript import (
     denials_in,
     in_todays_spelling,
     may_be_confused,
+    may_have_lost_a_not,
     numbers_said,
     sound_numbers_alike,
     with_numbers,
@@ -101,3 +102,12 @@ def test_small_words_sound_like_numbers(text: str, decoding: str) -> None:
 )
 def test_other_words_do_not_sound_like_numbers(text: str, decoding: str) -> None:
     assert not sound_numbers_alike(text, decoding)
+
+
+def test_a_short_is_without_a_second_opinion_may_have_been_isn_t() -> None:
+    others = ["the addition to working again", "It is twerking again."]
+    assert may_have_lost_a_not("it is working again", others)
+    assert not may_have_lost_a_not("it is working again", ["it's working a gain"])
+    assert not may_have_lost_a_not("This is Siobhan.", ["this is chevron"])
+    assert not may_have_lost_a_not("Is it over there?", ["this is over"])
+    assert not may_have_lost_a_not("my mother says that the internet is slow", ["the other"])

@@ -191,7 +191,7 @@ class ScriptedDialogue:
         best, opposite = (self._matching.best(Words(" ".join(words)), self._state) for words in (heard, other))
         if best is None or opposite is None or best[0].name == opposite[0].name or not best[0].acts:
             return ""
-        return question_of(" ".join(heard).replace("can't", "cannot"))
+        return question_of(" ".join(heard).rstrip(".,!?").replace("can't", "cannot"))
 
     def _without_calls(self, owed: Sequence[Reply]) -> tuple[Reply, ...]:
         """Return the replies that call no tool; the calls of others are given up."""

@@ -6,7 +6,8 @@ Moonshine writes "to-night", and "for to" or "To salads" where a number was said
 from __future__ import annotations
 
 import re
-from itertools import islice, product
+from collections.abc import Iterable, Sequence
+from itertools import islice, pairwise, product
 
 from gemini_live_runtime.local.language.vocabulary import expand
 from gemini_live_runtime.local.language.words import parse_number, split_words
@@ -37,6 +38,12 @@ _SOUNDS_LIKE_NOT = re.compile(
     r"\b(?:is|was|are|were|does|do|did|can|could|would|should|has|have|had)\W+(?:and|ant|end)\b", re.IGNORECASE
 )
 """Words that are written down for "isn't": "That is, and right."."""
+
+_SHORT = 5
+_CAPITALISED = re.compile(r"\b[A-Z][\w']*")
+_IS = frozenset({"is", "was", "are"})
+_NOT_TOLD = frozenset({"i", "you", "he", "she", "it", "we", "they", "there", "that", "this", "the", "a", "an", "my"})
+# Words that follow an "is" in a question, or come before what is told.
 
 _LONGEST_AMOUNT = 3
 """Digits of the largest amount that is said as a whole: "two hundred and fifteen"."""
@@ -127,3 +134,19 @@ def denials_in(text: str) -> frozenset[str]:
     """Return the words that deny something: "not" for "don't", and for "is and"."""
     said = _DENYING.intersection(expand(split_words(text)))
     return said | {"not"} if _SOUNDS_LIKE_NOT.search(text) else said
+
+
+def may_have_lost_a_not(text: str, others: Iterable[str]) -> bool:
+    """Return True for a short "it is working" of which no other has "is working".
+
+    Of "isn't working" the "n't" is easily lost, with what follows it.
+    """
+    words = expand(split_words(text))
+    # A name is often decoded as other words.
+    names = {name.lower() for name in _CAPITALISED.findall(text)}
+    said = _after_is(words) - names if len(words) <= _SHORT else set()
+    return not said <= set[str]().union(*(_after_is(expand(split_words(other))) for other in others))
+
+
+def _after_is(words: Sequence[str]) -> set[str]:
+    return {after for word, after in pairwise(words) if word in _IS} - _NOT_TOLD

@@ -22,6 +22,7 @@ from gemini_live_runtime.local.language.transcript import (
     denials_in,
     has_more_numbers,
     may_be_confused,
+    may_have_lost_a_not,
     numbers_said,
     sound_numbers_alike,
     with_numbers,
@@ -191,7 +192,10 @@ class DialogueRecogniser:
         """
         if chosen.is_doubtful or (meaning := self._meaning_of(chosen.text)) is None:
             return chosen
-        others = (heard, *opinion.decodings) if _acts(meaning) else (heard,)
+        texts = [text for text in (heard, *opinion.decodings) if text != chosen.text]
+        if may_have_lost_a_not(chosen.text, texts):
+            return replace(chosen, is_doubtful=True)
+        others = texts if _acts(meaning) else [heard]
         denials = frozenset[str]().union(*map(denials_in, others))
         return replace(chosen, is_doubtful=not denials <= denials_in(chosen.text))
 
