@@ -370,6 +370,13 @@ class ClauseFinder:
             said = self._matching.slots_only(missing, words)
         return Match(0.0, said) if said else None
 
+    def is_an_answer(self, words: Words, now: DialogueState) -> bool:
+        """Return True for words that the open question's slot lists as an answer."""
+        if now.pending is None:
+            return False
+        found = (self._matcher.match(pattern, words) for pattern in self._script.slots[now.pending.slot].answer)
+        return any(match is not None and match.cost == 0 for match in found)
+
     def is_text_pending(self, now: DialogueState) -> bool:
         """Return True when the open question takes any words."""
         return now.pending is not None and self._script.slots[now.pending.slot].kind == "text"

@@ -332,7 +332,8 @@ class ScriptedDialogue:
         if best is None or best[1].cost > 0:
             reply = self._several(text) or self._answer_to_question(words, best)
         elif self._state.pending is not None and (
-            self._asks_again(self._state.pending, *best) or not (is_dictated or best[0].calls or best[0].acts)
+            self._asks_again(self._state.pending, *best)
+            or not (is_dictated or best[0].calls or best[0].acts or not self._clauses.is_an_answer(words, self._state))
         ):
             reply = self._answer_to_question(words, best)
         return reply or self._meant_or_named(words, best) or self._meant_in_part(words)
