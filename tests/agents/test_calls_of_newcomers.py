@@ -77,8 +77,6 @@ UNASKED: list[tuple[str, list[str], str]] = [
 ]
 
 GOODBYES: list[tuple[str, list[str], str, str]] = [
-    ("tech_support", [*RESTARTED, "yes it works"], "actually no it's slow again", "call again"),
-    ("tech_support", [*RESTARTED, "yes it works"], "can you send someone anyway", "still want a technician"),
     ("tech_support", [*RESTARTED, "yes it works"], "what was wrong", "can't tell what it was"),
     ("tech_support", [*TO_PERSON, "Jane"], "no wait wednesday", "can't set the day"),
     ("tech_support", [*TO_PERSON, "Jane"], "can i have that in writing", "can't send anything"),
@@ -93,7 +91,7 @@ GOODBYES: list[tuple[str, list[str], str, str]] = [
     ("debt_collection", [*PLAN, "yes"], "actually make it twenty", "can't change the plan"),
     ("debt_collection", [*PLAN, "yes"], "is this recorded", "is recorded"),
     ("debt_collection", [*MARIA, "call me on Monday"], "no wait wednesday", "can't change that"),
-    ("debt_collection", ["this is not my debt"], "no i don't dispute it", "can't take that back"),
+    ("debt_collection", ["this is not my debt"], "no i don't dispute it", "I owe this after all"),
     ("tech_support", [*TO_PERSON, "Jane"], "my name is spelled with a y", "tell the technician"),
 ]
 

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+TAKEN_BACK = frozenset({("debt_collection", "disputed"), ("tech_support", "solved")})
+"""Ends that a caller may take back: "it's slow again", "I owe this after all"."""
+
 WALKTHROUGHS: dict[str, dict[str, list[str]]] = {
     "clinic": {
         "booked": [

@@ -30,6 +30,7 @@ class Said(BaseModel):
 
     understood: bool | None = Field(None, description="They understood the notice.")
     disputed: bool | None = Field(None, description="They say that the debt is wrong, or not theirs.")
+    resumed: bool | None = Field(None, description="They take back that the debt is wrong.")
     no_calls: bool | None = Field(None, description="They want no more calls.")
     refused: bool | None = Field(None, description="They refuse to pay, or cannot.")
     monthly: int | None = Field(None, gt=0, description="The dollars that they can pay each month.")
@@ -45,6 +46,7 @@ LISTENER = LlmExtractor(
     promotions=[
         FieldPromotion.true_only("understood").after_presented("notice"),
         FieldPromotion.true_only("disputed"),
+        FieldPromotion.true_only("resumed").when(PHASE == "disputed"),
         FieldPromotion.true_only("no_calls"),
         FieldPromotion.true_only("refused").to("turn:refused"),  # cleared when the next turn begins
         FieldPromotion.overwrite("agreed").after_presented("plan").when(PHASE == "plan"),
@@ -56,6 +58,7 @@ LISTENER = LlmExtractor(
 
 STOP = Transition("disputed", key("app:disputed"), because="they dispute the debt")
 LATER = Transition("call_back", key("app:day").is_set(), because="they want to be called another day")
+RESUMED = ["app:disputed", "app:resumed"]
 NO_CALLS = Transition("no_calls", key("app:no_calls"), because="they want no more calls")
 PHASES = [
     Phase(
@@ -72,6 +75,7 @@ PHASES = [
         needs="user:name",
         tools=verify_identity,
         prompt_on_enter=True,
+        clear_on_enter=RESUMED,
         transitions=[
             STOP,
             Transition("negotiate", called_ok("verify_identity"), because="we know who they are"),
@@ -84,7 +88,7 @@ PHASES = [
         lambda state: f"Find a way to pay the {state['derived:left']} dollars that are left, now or by the month.",
         tools=take_payment,
         modifiers=InstructionModifier.when(key("app:tired"), "Stop asking for money. Offer to call another day."),
-        clear_on_enter=["app:monthly", "app:agreed"],
+        clear_on_enter=["app:monthly", "app:agreed", *RESUMED],
         transitions=[
             STOP,
             Transition("paid", called_ok("take_payment") & (key("derived:left") == 0), because="nothing is left"),
@@ -111,7 +115,16 @@ PHASES = [
     Phase("arranged", "The plan is agreed: thank them.", terminal=True, tools=[], prompt_on_enter=True),
     Phase("call_back", "Say that we call on that day.", terminal=True, tools=[], prompt_on_enter=True),
     Phase("no_calls", "Say that no one calls them again.", terminal=True, tools=[], prompt_on_enter=True),
-    Phase("disputed", "Stop collecting. Say that proof follows.", terminal=True, tools=[], prompt_on_enter=True),
+    Phase(
+        "disputed",
+        "Stop collecting. Say that proof follows.",
+        tools=[],
+        prompt_on_enter=True,
+        transitions=[
+            Transition("negotiate", key("app:resumed") & OWED.is_set(), because="it is their debt after all"),
+            Transition("verify", key("app:resumed"), because="it is their debt after all"),
+        ],
+    ),
 ]
 
 

@@ -44,6 +44,7 @@ class Report(BaseModel):
     problem: Problem | None = Field(None, description="What does not work.")
     works: bool | None = Field(None, description="They say that it works again.")
     wants_person: bool | None = Field(None, description="They ask for a person.")
+    broken_again: bool | None = Field(None, description="They say that it does not work any more.")
 
 
 LISTENER = LlmExtractor(
@@ -53,6 +54,7 @@ LISTENER = LlmExtractor(
         FieldPromotion.overwrite("problem").to(PROBLEM),
         FieldPromotion.true_only("works").when(called_ok("restart_router") | (LINE == "good")),
         FieldPromotion.true_only("wants_person"),
+        FieldPromotion.true_only("broken_again").when(key("session:phase") == "solved"),
     ],
 )
 
@@ -66,6 +68,12 @@ def ticket(state: State) -> str | None:
 def give_up(state: State) -> None:
     """Stop restarting the router."""
     state["app:hopeless"] = True
+
+
+def forget_that_it_worked(state: State) -> None:
+    """Begin anew with a line or router that worked for a while only."""
+    state.remove("app:works")
+    state.remove("app:broken_again")
 
 
 TO_PERSON = (
@@ -107,7 +115,14 @@ PHASES = [
         prompt_on_enter=True,
         transitions=Transition("handed_over", called_ok("hand_over"), because="a technician has the ticket"),
     ),
-    Phase("solved", "It works again: say goodbye.", tools=[], prompt_on_enter=True, terminal=True),
+    Phase(
+        "solved",
+        "It works again: say goodbye.",
+        tools=[],
+        prompt_on_enter=True,
+        on_exit=forget_that_it_worked,
+        transitions=[Transition("diagnose", key("app:broken_again"), because="it is broken again"), *TO_PERSON],
+    ),
     Phase("handed_over", "Say when the technician calls, and goodbye.", tools=[], prompt_on_enter=True, terminal=True),
 ]
 

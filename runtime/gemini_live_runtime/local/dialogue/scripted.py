@@ -374,6 +374,10 @@ class ScriptedDialogue:
         """
         pending, state = self._state.pending, self._state
         answer = self._clauses.pending_answer(words, state) if pending is not None else None
+        if pending is not None and best is not None and answer is None and self._asks_again(pending, *best):
+            # "My number? It ends with 42" answers the question, and asks for no name again.
+            told = {name: value for name, value in best[1].slots.items() if name == pending.slot}
+            answer = Match(best[1].cost, told) if told else None
         if pending is None or answer is None:
             return None
         is_other = best is not None and (

@@ -29,6 +29,7 @@ def _idioms() -> Iterator[tuple[str, str]]:
 _ORDINARY = {
     "would like": ("could murder", "could kill for", "would kill for", "would not say no to", "am dying for",
                    "am gasping for", "have a hankering for", "am in the mood for", "have a craving for"),
+    "o'clock": ("o clock",),
     "need": ("could do with", "am in need of"),
     "urgent": ("a matter of life and death", "a matter of life or death", "life or death"),
     "ill": ("off colour", "out of sorts", "like death warmed up", "rough as anything"),

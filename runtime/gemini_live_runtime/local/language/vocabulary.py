@@ -21,7 +21,7 @@ _SPOKEN_FORMS = {
     "shan't": "shall not", "ain't": "is not", "y'all": "you all", "dunno": "do not know", "kinda": "kind of",
     "d'you": "do you", "y'know": "you know", "ya": "you", "em": "them", "u": "you", "pls": "please", "plz": "please",
     "thx": "thanks", "tmrw": "tomorrow", "abt": "about", "poss": "possible", "ur": "your",
-    "ppl": "people", "tonite": "tonight",
+    "ppl": "people", "aight": "all right", "wtf": "what", "tonite": "tonight",
     "theres": "there is", "hes": "he is", "shes": "she is", "wheres": "where is", "youre": "you are",
     "theyre": "they are", "weve": "we have", "youve": "you have", "theyve": "they have", "youll": "you will",
     "theyll": "they will", "itll": "it will", "thatll": "that will", "thatd": "that would", "couldnt": "could not",
