@@ -44,7 +44,7 @@ RIGHT: list[tuple[str, list[str], str, Mapping[str, Any]]] = [
     ("tech_support", [], "the internet is slow, no sorry, there's none at all",
      {"state": {"app:problem": "no internet"}}),
     ("tech_support", SLOW, "cant u just reboot it", {"call": {"tool": "restart_router", "args": {}}}),
-    ("tech_support", SLOW, "couldn't you test the line first?", {"call": {"tool": "check_line", "args": {}}}),
+    ("tech_support", SLOW, "couldn't you just test the line first?", {"call": {"tool": "check_line", "args": {}}}),
     ("tech_support", SLOW, "can you get somebody to come out", {"state": {"session:phase": "escalate"}}),
     ("clinic", COUGHING, "no wait, it's more my throat that hurts", {"state": {"app:symptom": "sore throat"}}),
     ("clinic", ITCHING, "but it hurts when I scratch it, a four maybe", {"state": {"app:pain": 4}}),

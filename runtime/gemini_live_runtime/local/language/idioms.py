@@ -76,6 +76,7 @@ _SUBJECTS = frozenset({"it", "that", "this", "they", "you", "i", "we", "he", "sh
 _VERBS_BEFORE_SUBJECTS = frozenset({"is", "are", "am", "can", "do", "does", "will", "was"})
 _ASKS_POLITELY = frozenset({"can", "could", "will", "would"})
 _ASKED = frozenset({"you", "we", "i", "someone", "somebody"})
+_MERELY = frozenset({"just", "please", "simply"})
 
 _BEFORE_NUMBERS = _by_first_word(
     tuple(text.split())
@@ -152,9 +153,10 @@ def _in_plain_words(words: tuple[str, ...]) -> tuple[str | None, ...]:
         is_indirect = lead in _WANTS_TO_KNOW and asked in _QUESTION_WORDS
         if is_indirect and subject in _SUBJECTS and verb in _VERBS_BEFORE_SUBJECTS:
             said[at + 2 : at + 4] = [verb, subject]  # "tell me what it is like"
-    for at in range(len(words) - 2):
-        # "Can't you test it?" asks for the same as "can you test it?".
-        if _ASKS_POLITELY.issuperset(words[at : at + 1]) and words[at + 1] == "not" and words[at + 2] in _ASKED:
+    for at in range(len(words) - 3):
+        # "Can't you just test it?" asks for it; "can't you do the evening?" may only ask whether.
+        verb, denial, subject, lead = words[at : at + 4]
+        if verb in _ASKS_POLITELY and denial == "not" and subject in _ASKED and lead in _MERELY:
             said[at + 1] = None if OPENINGS.issuperset(words[:at]) else said[at + 1]
     for start, length in _hedges(list(words)):
         said[start : start + length] = [None] * length
