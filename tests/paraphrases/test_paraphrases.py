@@ -19,7 +19,7 @@ LEAST_RIGHT = {
     "held-4": 0.85, "open-5": 0.85, "held-5": 0.8, "open-6": 0.9, "held-6": 0.85, "open-7": 0.85, "held-7": 0.75,
     "open-8": 0.9, "held-8": 0.9, "open-9": 0.95, "held-9": 0.9, "open-10": 0.9,
     "held-10": 0.9, "open-11": 0.9, "held-11": 0.85, "open-12": 0.9, "held-12": 0.85,
-    "open-13": 0.75, "held-13": 0.75,
+    "open-13": 0.85, "held-13": 0.8,
 }  # fmt: skip
 ENOUGH = 60
 """Sentences of a file from which on it is judged by itself."""
