@@ -31,7 +31,8 @@ _JOINTS = re.compile(
 _JOINTS_AND_OR = re.compile(rf"{_JOINTS.pattern}|\bor\b|\bversus\b|\bvs\b", re.IGNORECASE)
 
 _COUNTS = re.compile(
-    rf"{_JOINTS.pattern}|(?<=\w)(?<!twenty)(?<!thirty)(?<!forty)(?<!fifty)(?<!and)(?<!or)(?<!for)(?<!at)(?<!past)\s+"
+    rf"{_JOINTS.pattern}|(?<=\w)(?<!twenty)(?<!thirty)(?<!forty)(?<!fifty)(?<!and)(?<!or)(?<!for)(?<!at)(?<!past)"
+    r"(?<!make it)(?<!make that)(?<!make them)(?<!change it to)\s+"
     r"(?=(?:one|two|three|four|five|six|seven|eight|nine|ten|[1-9]) [a-z])",
     re.IGNORECASE,
 )
@@ -303,7 +304,12 @@ class ClauseFinder:
         names = [name for name, _ in groupby(wish.intent.name for wish in wishes)]
         if not any(wish.intent.calls for wish in wishes):
             return []
-        return wishes if 1 < len(names) == len(set(names)) and len(wishes) <= _MAX_PARTS else []
+        if not 1 < len(names) == len(set(names)) or len(wishes) > _MAX_PARTS:
+            return []
+        if any(value is True for call in wishes[0].intent.calls for value in call.args.values()):
+            # "Make it three pasta and one fish" sets both numbers.
+            return [wishes[0], *(self._put_right(wish, Words("no"), now) for wish in wishes[1:])]
+        return wishes
 
     def _another_value(self, before: Wish, part: Words, best: tuple[Intent, Match] | None) -> Wish | None:
         """Return the wish of "Oslo" after "the weather in Rome", None for others."""
