@@ -22,8 +22,8 @@ from gemini_live_runtime import (
     Watcher,
     key,
 )
-from gemini_live_runtime.agents import hotel_tools
 from gemini_live_runtime.agents.hotel_phrases import PHRASES
+from gemini_live_runtime.agents.hotel_tools import hotel_tools, time_at_the_hotel
 from gemini_live_runtime.agents.table_request import table_request
 from gemini_live_runtime.agents.table_tools import BOOKING, CLOSES, MAX_PEOPLE, OPENS, WANTED, table_tools
 from gemini_live_runtime.agents.times import minutes_since_midnight
@@ -93,7 +93,7 @@ PHASES = [
 
 def concierge(wall_clock: Callable[[], datetime] | None = None) -> Live:
     """Return a concierge; `wall_clock` returns the hotel's date and time."""
-    clock = wall_clock or hotel_tools.time_at_the_hotel
+    clock = wall_clock or time_at_the_hotel
     return (
         Live.builder("concierge")
         .description("A hotel concierge: weather, timers, notes, a table, a taxi, the time.")
@@ -103,7 +103,7 @@ def concierge(wall_clock: Callable[[], datetime] | None = None) -> Live:
             "The weather tool gives what is typical for the month, so say that it is typical. "
             "Remember the guest's name as name and what they do not eat as diet, and use what you know of them."
         )
-        .tools(*hotel_tools.hotel_tools(clock), *table_tools(clock))
+        .tools(*hotel_tools(clock), *table_tools(clock))
         .memory("user")
         .task_tools()
         .in_every_phase(ContextBuilder().memory("user").as_modifier())

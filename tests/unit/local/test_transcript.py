@@ -111,3 +111,18 @@ def test_a_short_is_without_a_second_opinion_may_have_been_isn_t() -> None:
     assert not may_have_lost_a_not("This is Siobhan.", ["this is chevron"])
     assert not may_have_lost_a_not("Is it over there?", ["this is over"])
     assert not may_have_lost_a_not("my mother says that the internet is slow", ["the other"])
+
+
+@pytest.mark.parametrize(
+    ("year", "said", "are_same"),
+    [
+        ("I was born in 1990.", "i was born in nineteen ninety", True),
+        ("It was 2005.", "it was two thousand and five", True),
+        ("It was 2010.", "it was twenty ten", True),
+        ("I was born in 1990.", "i was born in nineteen nineteen", False),
+        ("I was born in 1990.", "i was born in nineteen eighty", False),
+    ],
+)
+def test_a_year_is_said_in_two_halves_or_by_its_thousands(year: str, said: str, are_same: bool) -> None:
+    assert are_same_numbers(year, said) == are_same
+    assert sound_numbers_alike(year, said) == are_same

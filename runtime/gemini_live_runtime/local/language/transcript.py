@@ -28,6 +28,8 @@ _SOUNDS_LIKE_ONE = re.compile(
 
 _SPELLED = re.compile(r"\d+")
 
+_YEAR = re.compile(r"\b(1[89]|20)(\d\d)\b")
+
 _MOST_WAYS = 64
 
 _PARTS = {"half": 0.5, "quarter": 0.25, "quarters": 0.25}
@@ -98,8 +100,26 @@ def _parts(word: str) -> tuple[str, ...]:
 
 
 def are_same_numbers(one: str, other: str) -> bool:
-    """Return True when two texts name the same numbers: 4428 is "four four two eight"."""
-    return numbers_said(one) == numbers_said(other)
+    """Return True when two texts name the same numbers.
+
+    4428 is "four four two eight", 1990 "nineteen ninety" as well, and 2005 "two thousand and five".
+    """
+    return not _readings(one).isdisjoint(_readings(other))
+
+
+def _readings(text: str) -> set[tuple[float, ...]]:
+    """Return the numbers of a text, whose years may be said in three ways."""
+    by_digits = tuple(numbers_said(text))
+    if _YEAR.search(text) is None:
+        return {by_digits}
+    in_halves = tuple(numbers_said(_YEAR.sub(r"\1 \2", text)))
+    return {by_digits, in_halves, tuple(numbers_said(_YEAR.sub(_in_words, text)))}
+
+
+def _in_words(year: re.Match[str]) -> str:
+    """Return "two thousand and 5" for 2005."""
+    thousands, rest = divmod(int(year[0]), 1000)
+    return f"{thousands} thousand" + (f" and {rest}" if rest else "")
 
 
 def sound_numbers_alike(text: str, decoding: str) -> bool:
@@ -107,12 +127,12 @@ def sound_numbers_alike(text: str, decoding: str) -> bool:
 
     "Order to soups" sounds like two, but "order soups" does not.
     """
-    wanted = numbers_said(text)
-    words = [part for word in split_words(decoding) for part in _parts(word)]
+    wanted = _readings(text)
+    words = split_words(decoding)
     likely = {at: _NUMBERS[word] for at, word in enumerate(words) if word in _NUMBERS}
     # What sounds like a number may be one or not: each way is tried, of few.
     ways = product(*((word, likely[at]) if at in likely else (word,) for at, word in enumerate(words)))
-    return any(numbers_said(" ".join(way)) == wanted for way in islice(ways, _MOST_WAYS))
+    return any(not wanted.isdisjoint(_readings(" ".join(way))) for way in islice(ways, _MOST_WAYS))
 
 
 def has_more_numbers(decoding: str, text: str) -> bool:
