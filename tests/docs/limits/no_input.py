@@ -155,6 +155,7 @@ NOT_INPUTS: dict[str, tuple[str, ...]] = {
         "journal.privacy.redaction._MAX_LOCAL_PART",
         "journal.privacy.redaction._MAX_OVERLAPS",
         "local.language.clauses.MAX_CLAUSES",
+        "local.language.transcript._MAX_WAYS",
         "local.dialogue.clause_finder._MAX_PARTS",
         "local.dialogue.intents._MAX_TOOLS",
         "local.understanding.meaning._MAX_AMONG_OTHERS",

@@ -30,7 +30,7 @@ _SPELLED = re.compile(r"\d+")
 
 _YEAR = re.compile(r"\b(1[89]|20)(\d\d)\b")
 
-_MOST_WAYS = 64
+_MAX_WAYS = 64
 
 _PARTS = {"half": 0.5, "quarter": 0.25, "quarters": 0.25}
 
@@ -43,11 +43,12 @@ _SOUNDS_LIKE_NOT = re.compile(
 
 _SHORT = 5
 _CAPITALISED = re.compile(r"\b[A-Z][\w']*")
+_IS_A_NAME = re.compile(r"\b(?:is|was|are) [A-Z]")
 _IS = frozenset({"is", "was", "are"})
 _NOT_TOLD = frozenset({"i", "you", "he", "she", "it", "we", "they", "there", "that", "this", "the", "a", "an", "my"})
 # Words that follow an "is" in a question, or come before what is told.
 
-_LONGEST_AMOUNT = 3
+_AMOUNT_DIGITS = 3
 """Digits of the largest amount that is said as a whole: "two hundred and fifteen"."""
 
 _EASILY_CONFUSED: dict[float, float] = {13: 30, 14: 40, 15: 50, 16: 60, 17: 70, 18: 80, 19: 90}
@@ -94,7 +95,7 @@ def numbers_said(text: str) -> list[float]:
 
 
 def _parts(word: str) -> tuple[str, ...]:
-    if word.isdecimal() and len(word) > _LONGEST_AMOUNT:
+    if word.isdecimal() and len(word) > _AMOUNT_DIGITS:
         return tuple(word)
     return tuple(part for part in _SPELLED.findall(word) if part != "00") or (word,)
 
@@ -132,7 +133,7 @@ def sound_numbers_alike(text: str, decoding: str) -> bool:
     likely = {at: _NUMBERS[word] for at, word in enumerate(words) if word in _NUMBERS}
     # What sounds like a number may be one or not: each way is tried, of few.
     ways = product(*((word, likely[at]) if at in likely else (word,) for at, word in enumerate(words)))
-    return any(not wanted.isdisjoint(_readings(" ".join(way))) for way in islice(ways, _MOST_WAYS))
+    return any(not wanted.isdisjoint(_readings(" ".join(way))) for way in islice(ways, _MAX_WAYS))
 
 
 def has_more_numbers(decoding: str, text: str) -> bool:
@@ -161,10 +162,11 @@ def may_have_lost_a_not(text: str, others: Iterable[str]) -> bool:
 
     Of "isn't working" the "n't" is easily lost, with what follows it.
     """
-    words = expand(split_words(text))
-    # A name is often decoded as other words.
+    words, others = expand(split_words(text)), tuple(others)
+    # A name is often decoded as other words, and has its capital only in a transcript of all English.
     names = {name.lower() for name in _CAPITALISED.findall(text)}
-    said = _after_is(words) - names if len(words) <= _SHORT else set()
+    is_a_name = any(map(_IS_A_NAME.search, others))
+    said = _after_is(words) - names if len(words) <= _SHORT and not is_a_name else set()
     return not said <= set[str]().union(*(_after_is(expand(split_words(other))) for other in others))
 
 

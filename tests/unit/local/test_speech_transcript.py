@@ -109,6 +109,7 @@ def test_a_short_is_without_a_second_opinion_may_have_been_isn_t() -> None:
     assert may_have_lost_a_not("it is working again", others)
     assert not may_have_lost_a_not("it is working again", ["it's working a gain"])
     assert not may_have_lost_a_not("This is Siobhan.", ["this is chevron"])
+    assert not may_have_lost_a_not("my name is ada", ["My name is Ailey.", "my name is in"])
     assert not may_have_lost_a_not("Is it over there?", ["this is over"])
     assert not may_have_lost_a_not("my mother says that the internet is slow", ["the other"])
 
