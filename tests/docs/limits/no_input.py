@@ -156,6 +156,7 @@ NOT_INPUTS: dict[str, tuple[str, ...]] = {
         "journal.privacy.redaction._MAX_OVERLAPS",
         "local.language.clauses.MAX_CLAUSES",
         "local.language.transcript._MAX_WAYS",
+        "local.understanding.tentative._MAX_END_WORDS",
         "local.dialogue.clause_finder._MAX_PARTS",
         "local.dialogue.intents._MAX_TOOLS",
         "local.understanding.meaning._MAX_AMONG_OTHERS",

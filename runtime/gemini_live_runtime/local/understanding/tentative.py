@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections import deque
 
 from gemini_live_runtime.records import record
 
@@ -60,9 +61,10 @@ _BREAKS_OFF = re.compile(
     rf"|{_HOLD}(?: please| there| for me)*\W*|(?=let me\b){_LOOKING}[^?.:;!]*[.!\s]*)",
     re.IGNORECASE | re.DOTALL,
 )
-
 """The end of a sentence whose speaker stops to look something up."""
 _WORD_START = re.compile(r"(?<=\w)\W+(?=\w)")
+_MAX_END_WORDS = 30
+"""Words at the end of a text among which the end of a sentence that breaks off begins."""
 
 
 @record
@@ -126,7 +128,7 @@ def broken_off(text: str) -> tuple[str, str]:
 
     Two empty texts for words that are not broken off.
     """
-    for gap in _WORD_START.finditer(text):
+    for gap in deque(_WORD_START.finditer(text), _MAX_END_WORDS):
         if _BREAKS_OFF.fullmatch(text, gap.end()) is not None:
             return text[: gap.start()], text[gap.end() :]
     return "", ""
