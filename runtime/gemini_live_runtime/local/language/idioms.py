@@ -10,7 +10,7 @@ import re
 from collections.abc import Iterable, Iterator, Sequence
 from functools import lru_cache
 
-from gemini_live_runtime.local.language.vocabulary import OPENINGS
+from gemini_live_runtime.local.language.openings import OPENINGS
 from gemini_live_runtime.local.language.words import parse_number, split_words
 
 _WHOM = ("me", "us", "him", "her", "them", "you")

@@ -10,6 +10,7 @@ from collections.abc import Sequence
 from functools import lru_cache
 
 from gemini_live_runtime.local.language import everyday_words
+from gemini_live_runtime.local.language.openings import OPENINGS
 from gemini_live_runtime.local.language.words import parse_number, typos
 
 _ENDINGS = {"'s": "is", "n't": "not", "'ll": "will", "'re": "are", "'ve": "have", "'d": "would", "'m": "am"}
@@ -82,12 +83,6 @@ OPINIONS = tuple(
 
 ASKING_IF = frozenset({"me", "us", "know", "see", "check", "out", "wonder", "wondering", "sure", "say", "ask"})
 """Words before an "if" that asks: "tell me if it rains"."""
-
-OPENINGS = frozenset({
-    "hello", "hi", "hey", "ok", "okay", "so", "and", "but", "well", "um", "uh", "er", "oh", "sorry", "please", "now",
-    "then", "actually", "right", "yes", "yeah", "no", "just", "wait", "hiya", "hallo",
-})  # fmt: skip
-"""Words before what a sentence says."""
 
 _ASKING = re.compile(
     r"(?:which|whose?|whom|where|when (?!you\b)|does|did|was|were|has)\b|why (?!do(?:es)? not\b)|how (?!about\b)"

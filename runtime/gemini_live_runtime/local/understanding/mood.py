@@ -10,8 +10,9 @@ import re
 from collections.abc import Collection, Sequence
 
 from gemini_live_runtime.local.language.idioms import in_plain_words
+from gemini_live_runtime.local.language.openings import OPENINGS
 from gemini_live_runtime.local.language.polite_conditions import POLITE_CONDITION
-from gemini_live_runtime.local.language.vocabulary import EVERYDAY_WORDS, OPENINGS, asks, base_forms
+from gemini_live_runtime.local.language.vocabulary import EVERYDAY_WORDS, asks, base_forms
 from gemini_live_runtime.local.language.words import parse_number
 
 

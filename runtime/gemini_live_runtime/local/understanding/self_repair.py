@@ -10,8 +10,9 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Mapping, Sequence
 
+from gemini_live_runtime.local.language.openings import OPENINGS
 from gemini_live_runtime.local.language.spelled_names import as_spelled
-from gemini_live_runtime.local.language.vocabulary import COMMON_WORDS, OPENINGS, is_same
+from gemini_live_runtime.local.language.vocabulary import COMMON_WORDS, is_same
 from gemini_live_runtime.local.language.words import (
     parse_duration,
     parse_number,
