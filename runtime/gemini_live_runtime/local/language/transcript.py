@@ -46,7 +46,7 @@ _CAPITALISED = re.compile(r"\b[A-Z][\w']*")
 _IS_A_NAME = re.compile(r"\b(?:is|was|are) [A-Z]")
 _IS = frozenset({"is", "was", "are"})
 _NOT_TOLD = frozenset({"i", "you", "he", "she", "it", "we", "they", "there", "that", "this", "the", "a", "an", "my"})
-"""Words behind an "is" in a question, or ahead of what is told."""
+"""Pronouns and articles: a sentence tells nothing by them."""
 
 _AMOUNT_DIGITS = 3
 """Digits of the largest amount that is said as a whole: "two hundred and fifteen"."""
