@@ -127,7 +127,8 @@ class DialogueRecogniser:
         likeness = _likeness_of_letters if opinion.is_phrase else _likeness
         is_alike = is_short or likeness(heard, phrase.text) >= _LEAST_ALIKE
         if meaning is not None and not is_short and self._is_heard_alike(heard, opinion):
-            return Recognition(heard, _SURE)
+            is_same = opinion.is_phrase and _words_of(phrase.text) == _words_of(heard)
+            return replace(phrase, is_doubtful=False) if is_same else Recognition(heard, _SURE)
         if opinion.is_phrase and is_alike:
             return self._confirmed(phrase, heard, meaning, opinion)
         if meaning is not None and not is_short:
