@@ -24,7 +24,7 @@ from gemini_live_runtime.audio.devices.selection import SoundDevice
 from gemini_live_runtime.audio.echo.echo_path import EchoPath, echo_paths_file, store_echo_path
 from gemini_live_runtime.errors import DeviceError, write_remedy
 
-_ATTEMPTS = 3
+_ATTEMPTS = 5
 """Measurements until one has a steady delay."""
 
 
