@@ -45,6 +45,8 @@ _SHARES_ADDED = {
     ("and", "three", "quarters"): 0.75,
 }
 """Parts of a unit behind a number: "two and a quarter hours", "an hour and a half"."""
+_GO_ON_WITH_A_HALF = frozenset({"a", "an", "of", "past"})
+"""Words behind a half that is no part of the number before it: "an hour and half an hour"."""
 _DECIMAL = re.compile(r"\d{1,3}\.\d{1,2}")
 
 MAX_SPOKEN = 999
@@ -203,12 +205,7 @@ def _with_share(value: float, words: list[str], at: int, used: int) -> tuple[flo
     for words_of_it, share in _SHARES_ADDED.items():
         end = at + used + len(words_of_it)
         # "An hour and half an hour" are two.
-        if tuple(words[at + used : end]) == words_of_it and words[end : end + 1] not in (
-            ["a"],
-            ["an"],
-            ["of"],
-            ["past"],
-        ):
+        if tuple(words[at + used : end]) == words_of_it and _GO_ON_WITH_A_HALF.isdisjoint(words[end : end + 1]):
             return value + share, used + len(words_of_it)
     return value, used
 
