@@ -108,21 +108,19 @@ def test_quitting_leaves_the_terminal_as_it_was() -> None:
         assert _restored(terminal.seen)
 
 
+@pytest.mark.parametrize(
+    ("moment", "said"),
+    [(b"\x1b[?1049h", ""), (b"THE END", " Detached: session")],
+    ids=["before the first paint", "in a session"],
+)
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
-def test_a_signal_leaves_the_terminal_as_it_was_and_says_where_the_session_is(number: signal.Signals) -> None:
+def test_a_signal_leaves_the_terminal_as_it_was_and_says_where_the_session_is(
+    number: signal.Signals, moment: bytes, said: str
+) -> None:
     with PseudoTerminal(LEAVING) as terminal:
-        terminal.read_until(b"THE END")
+        terminal.read_until(moment)
         terminal.process.send_signal(number)
-        terminal.read_until(f"OUTCOME {128 + number} Detached: session".encode())
-        assert _restored(terminal.seen)
-
-
-@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
-def test_a_signal_before_the_first_paint_leaves_the_terminal_as_it_was(number: signal.Signals) -> None:
-    with PseudoTerminal(LEAVING) as terminal:
-        terminal.read_until(b"\x1b[?1049h")
-        terminal.process.send_signal(number)
-        terminal.read_until(f"OUTCOME {128 + number}".encode())
+        terminal.read_until(f"OUTCOME {128 + number}{said}".encode())
         assert _restored(terminal.seen)
 
 
